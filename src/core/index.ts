@@ -1,0 +1,10 @@
+// The vocabulary of the project. Everything above layer 1 speaks in these types.
+
+export type * from './env.ts';
+export { isAbort, TabwrightError, type Boundary, type TabwrightErrorOptions } from './errors.ts';
+export type * from './json.ts';
+export type * from './outcome.ts';
+export type * from './policy.ts';
+export type * from './task.ts';
+export type * from './training.ts';
+export type * from './trajectory.ts';

@@ -1,0 +1,63 @@
+// The shape of a stored episode, checked when it is written (a NaN would silently become null in JSON) and when it
+// is read. Types are core's; this file only says the same to zod.
+
+import { z } from 'zod';
+import type { JsonObject, Trajectory } from '../core/index.ts';
+
+const jsonObject = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
+const tokens = z.array(z.int().nonnegative());
+
+const actionSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('call'), tool: z.string(), args: jsonObject }),
+  z.strictObject({ kind: z.literal('malformed'), problem: z.string(), text: z.string() }),
+]);
+
+const turnSchema = z
+  .strictObject({
+    promptTokens: tokens,
+    actionTokens: tokens,
+    logprobs: z.array(z.number()),
+    samplerVersion: z.int().nonnegative(),
+    stop: z.enum(['stop', 'length']),
+    action: actionSchema,
+    page: z.string(),
+    nextPage: z.string(),
+    notice: z.string().optional(),
+    changed: z.boolean(),
+    info: jsonObject,
+    screenshot: z.string().optional(),
+  })
+  .refine((turn) => turn.logprobs.length === turn.actionTokens.length, 'needs one logprob for each action token');
+
+const outcomeSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('finished'),
+    success: z.boolean(),
+    reward: z.number(),
+    stop: z.enum(['submitted', 'max_actions', 'answered']),
+    details: jsonObject,
+  }),
+  z.strictObject({
+    kind: z.literal('invalid'),
+    boundary: z.enum(['browser', 'env', 'policy', 'judge', 'backend', 'store', 'config']),
+    code: z.string(),
+    message: z.string(),
+  }),
+]);
+
+const taskSchema = z.strictObject({
+  id: z.string(),
+  env: z.string(),
+  instruction: z.string(),
+  seed: z.number(),
+  startUrl: z.string().optional(),
+  params: jsonObject.optional(),
+});
+
+export const trajectorySchema: z.ZodType<Trajectory> = z.strictObject({
+  task: taskSchema,
+  member: z.int().nonnegative(),
+  turns: z.array(turnSchema),
+  outcome: outcomeSchema,
+  seconds: z.number().nonnegative(),
+});

@@ -1,0 +1,100 @@
+// The policy losses and their derivative by each token's log-probability, in closed form. Backends that compute
+// the loss themselves are tested against this; any other loss reaches the weights through these derivatives
+// (`Trainer.forwardBackwardCustom`). Formulas: see `LossName` in core; GSPO: arXiv 2507.18071, equations 4-6.
+
+import type { CustomLoss, LossConfig, LossName } from '../core/index.ts';
+import type { PolicyRow } from './rows.ts';
+
+export type LossTerms = {
+  /** Log-probability of each target under the weights being trained. */
+  readonly logprobs: readonly number[] | Float32Array;
+  /** The sampler's. Not used by `cross_entropy`. */
+  readonly samplerLogprobs?: readonly number[];
+  /** Advantages; the weights for `cross_entropy`. */
+  readonly advantages: readonly number[];
+};
+
+export type LossValue = {
+  /** Sum over tokens. */
+  readonly loss: number;
+  /** dLoss / dLogprob, per token. Clip weights of `cispo` are constants here, as its stop-gradient says. */
+  readonly gradient: readonly number[];
+};
+
+/** Value and derivative of one row. */
+export function lossValue(name: LossName, terms: LossTerms, config: LossConfig = {}): LossValue {
+  let loss = 0;
+  const gradient = terms.advantages.map((advantage, t) => {
+    const token = tokenLoss(name, terms.logprobs[t], terms.samplerLogprobs?.[t] ?? 0, advantage, config);
+    loss += token.value;
+    return token.slope;
+  });
+  return { loss, gradient };
+}
+
+function tokenLoss(
+  name: LossName,
+  lp: number,
+  q: number,
+  advantage: number,
+  config: LossConfig,
+): { value: number; slope: number } {
+  const ratio = Math.exp(lp - q);
+  switch (name) {
+    case 'cross_entropy':
+      return { value: -advantage * lp, slope: -advantage };
+    case 'importance_sampling':
+      return { value: -ratio * advantage, slope: -ratio * advantage };
+    case 'ppo': {
+      const clipped = clamp(ratio, config.clipLow ?? 0.8, config.clipHigh ?? 1.2);
+      const free = ratio * advantage <= clipped * advantage;
+      return { value: -Math.min(ratio * advantage, clipped * advantage), slope: free ? -ratio * advantage : 0 };
+    }
+    case 'cispo': {
+      const weight = clamp(ratio, config.clipLow ?? 0, config.clipHigh ?? 4);
+      return { value: -weight * lp * advantage, slope: -weight * advantage };
+    }
+    case 'dro': {
+      const beta = config.beta ?? 0.05;
+      return { value: -(lp * advantage - (beta / 2) * (lp - q) ** 2), slope: -advantage + beta * (lp - q) };
+    }
+  }
+  return name satisfies never;
+}
+
+export type GspoOptions = {
+  /** Lower ratio bound. Default 1 - 3e-4, the paper's. */
+  readonly clipLow?: number;
+  /** Upper ratio bound. Default 1 + 4e-4, the paper's. */
+  readonly clipHigh?: number;
+};
+
+/**
+ * Sequence-level clipping: the ratio of a row is the geometric mean of its tokens' ratios, its advantage the mean
+ * of theirs. Summed over rows. Custom, because no backend offers it by name.
+ */
+export function createGspoLoss(rows: readonly PolicyRow[], options: GspoOptions = {}): CustomLoss {
+  const { clipLow = 1 - 3e-4, clipHigh = 1 + 4e-4 } = options;
+  return (logprobs) => {
+    let loss = 0;
+    let clippedRows = 0;
+    const gradients = rows.map((row, i) => {
+      const length = row.mask.reduce((sum, sampled) => sum + sampled, 0);
+      if (length === 0) return row.mask.map(() => 0);
+      const masked = (value: (t: number) => number): number =>
+        row.mask.reduce((sum, sampled, t) => (sampled === 0 ? sum : sum + value(t)), 0) / length;
+      const advantage = masked((t) => row.advantages[t]);
+      const ratio = Math.exp(masked((t) => logprobs[i][t] - row.logprobs[t]));
+      const clipped = clamp(ratio, clipLow, clipHigh);
+      loss -= Math.min(ratio * advantage, clipped * advantage);
+      const free = ratio * advantage <= clipped * advantage;
+      if (!free) clippedRows++;
+      return row.mask.map((sampled) => (free && sampled === 1 ? (-advantage * ratio) / length : 0));
+    });
+    return { loss, gradients, metrics: { 'gspo/clip_fraction:mean': clippedRows / Math.max(1, rows.length) } };
+  };
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(Math.max(value, low), high);
+}

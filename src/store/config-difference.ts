@@ -2,7 +2,11 @@
 
 import type { JsonObject, JsonValue } from '../core/index.ts';
 
-export type ConfigDifference = { readonly key: string; readonly before: JsonValue | undefined; readonly now: JsonValue | undefined };
+export type ConfigDifference = {
+  readonly key: string;
+  readonly before: JsonValue | undefined;
+  readonly now: JsonValue | undefined;
+};
 
 /** Differences between two configs, in the order of the keys; nested objects are compared key by key, arrays as wholes. */
 export function configDifferences(before: JsonObject, now: JsonObject, prefix = ''): ConfigDifference[] {

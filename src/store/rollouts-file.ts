@@ -30,10 +30,15 @@ export async function readRolloutsFile(path: string): Promise<Trajectory[]> {
   const [first = '', ...rest] = text.split('\n');
   const { count } = readVersioned(headerFormat, parseLine(first, `${path}:1`), `${path}:1`);
   const tail = rest.pop();
-  const trajectories = rest.map((line, i) => parseWith(trajectorySchema, parseLine(line, `${path}:${i + 2}`), `${path}:${i + 2}`));
+  const trajectories = rest.map((line, i) =>
+    parseWith(trajectorySchema, parseLine(line, `${path}:${i + 2}`), `${path}:${i + 2}`),
+  );
   if (tail !== '') throw corrupt(`${path}:${rest.length + 2}`, 'the file ends in the middle of a line');
   if (trajectories.length !== count) {
-    throw corrupt(`${path}:${rest.length + 1}`, `the header promises ${count} trajectories and ${trajectories.length} are there`);
+    throw corrupt(
+      `${path}:${rest.length + 1}`,
+      `the header promises ${count} trajectories and ${trajectories.length} are there`,
+    );
   }
   return trajectories;
 }

@@ -21,7 +21,12 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 function trajectory(seed: number, logprob = -0.5): Trajectory {
   return {
-    task: { id: `click-checkboxes/${seed}`, env: 'click-checkboxes', instruction: 'Select nothing and click Submit.', seed },
+    task: {
+      id: `click-checkboxes/${seed}`,
+      env: 'click-checkboxes',
+      instruction: 'Select nothing and click Submit.',
+      seed,
+    },
     member: 0,
     turns: [
       {
@@ -59,8 +64,12 @@ describe('a run folder', () => {
       { stage: 'sft', step: 0, 'optim/lr': 0.001 },
       { stage: 'sft', step: 1, 'optim/lr': 0.0005 },
     ]);
-    expect(await reader.readEvents()).toEqual([{ kind: 'note', level: 'info', message: 'hello', time: '1970-01-01T00:00:00.000Z' }]);
-    expect(await reader.readCheckpoints()).toEqual([{ name: 'sft-final', batch: 2, stage: 'sft', state_path: 'sft-final' }]);
+    expect(await reader.readEvents()).toEqual([
+      { kind: 'note', level: 'info', message: 'hello', time: '1970-01-01T00:00:00.000Z' },
+    ]);
+    expect(await reader.readCheckpoints()).toEqual([
+      { name: 'sft-final', batch: 2, stage: 'sft', state_path: 'sft-final' },
+    ]);
     expect(await reader.listRollouts()).toEqual(['eval-base']);
     expect(await reader.readRollouts('eval-base')).toEqual([trajectory(1), trajectory(2)]);
     expect([...(await reader.readScreenshot('eval-base-1-0.png'))]).toEqual([137, 80, 78, 71]);
@@ -96,11 +105,14 @@ describe('a run folder', () => {
     expect(await run.readRollouts('step-000001')).toEqual([trajectory(1)]);
   });
 
-  test.each(['../secrets', 'a/b', '', '.hidden', 'x'.repeat(200)])('refuses the name %j, which could leave its folder', async (name) => {
-    await using run = await createRun(dir, { config: CONFIG });
-    await expect(async () => run.writeState(name, 1)).rejects.toMatchObject({ code: 'bad-name' });
-    await expect(async () => run.readRollouts(name)).rejects.toMatchObject({ code: 'bad-name' });
-  });
+  test.each(['../secrets', 'a/b', '', '.hidden', 'x'.repeat(200)])(
+    'refuses the name %j, which could leave its folder',
+    async (name) => {
+      await using run = await createRun(dir, { config: CONFIG });
+      await expect(async () => run.writeState(name, 1)).rejects.toMatchObject({ code: 'bad-name' });
+      await expect(async () => run.readRollouts(name)).rejects.toMatchObject({ code: 'bad-name' });
+    },
+  );
 });
 
 describe('creating', () => {
@@ -125,7 +137,9 @@ describe('creating', () => {
   test('never overwrites a folder that holds no run', async () => {
     await mkdir(dir);
     await writeFile(join(dir, 'thesis.tex'), 'years of work');
-    await expect(createRun(dir, { config: CONFIG, overwrite: true })).rejects.toMatchObject({ code: 'folder-not-empty' });
+    await expect(createRun(dir, { config: CONFIG, overwrite: true })).rejects.toMatchObject({
+      code: 'folder-not-empty',
+    });
     expect(await readdir(dir)).toEqual(['thesis.tex']);
   });
 
@@ -150,7 +164,9 @@ describe('resuming', () => {
   test('says which setting differs, with both values', async () => {
     await (await createRun(dir, { config: CONFIG }))[Symbol.asyncDispose]();
     const other = { ...CONFIG, seed: 8, sizes: { episodes: 100 } };
-    await expect(resumeRun(dir, { config: other })).rejects.toThrow(/seed was 7 and is now 8; sizes\.episodes was 200 and is now 100/);
+    await expect(resumeRun(dir, { config: other })).rejects.toThrow(
+      /seed was 7 and is now 8; sizes\.episodes was 200 and is now 100/,
+    );
     await using run = await resumeRun(dir, { config: other, mayDiffer: ['seed', 'sizes'] });
     expect(run.config).toEqual(CONFIG);
   });
@@ -163,7 +179,10 @@ describe('resuming', () => {
   test('refuses a run of a newer version', async () => {
     await mkdir(dir);
     await writeFile(join(dir, 'config.json'), '{"format":"tabwright-run","version":99,"config":{}}');
-    await expect(resumeRun(dir, { config: {} })).rejects.toMatchObject({ code: 'newer-version', details: { found: 99, supported: 1 } });
+    await expect(resumeRun(dir, { config: {} })).rejects.toMatchObject({
+      code: 'newer-version',
+      details: { found: 99, supported: 1 },
+    });
   });
 });
 
@@ -178,7 +197,11 @@ describe('damage', () => {
 
   test.each([
     ['cut in the middle of a line', (text: string) => text.slice(0, -20), /:3 is damaged: the file ends in the middle/],
-    ['cut at the end of a line', (text: string) => `${text.split('\n').slice(0, 2).join('\n')}\n`, /:2 is damaged: the header promises 2 .* and 1 /],
+    [
+      'cut at the end of a line',
+      (text: string) => `${text.split('\n').slice(0, 2).join('\n')}\n`,
+      /:2 is damaged: the header promises 2 .* and 1 /,
+    ],
     ['with a changed value', (text: string) => text.replace('"seed":2', '"seed":"two"'), /:3 is damaged: task\.seed/],
     ['empty', () => '', /:1 is damaged/],
   ])('to a rollouts file %s is refused with file and line', async (_name, damage, message) => {
@@ -204,7 +227,10 @@ describe('the lock', () => {
   test('of a process that was killed is taken over', async () => {
     const child = await promisify(execFile)(process.execPath, ['-e', 'console.log(process.pid)']);
     await (await createRun(dir, { config: CONFIG }))[Symbol.asyncDispose]();
-    await writeFile(join(dir, 'run.lock'), JSON.stringify({ pid: Number(child.stdout), host: hostname(), token: 'dead' }));
+    await writeFile(
+      join(dir, 'run.lock'),
+      JSON.stringify({ pid: Number(child.stdout), host: hostname(), token: 'dead' }),
+    );
     await using run = await resumeRun(dir, { config: CONFIG });
     expect(JSON.parse(await readFile(join(dir, 'run.lock'), 'utf8'))).toMatchObject({ pid: process.pid });
     expect(run.dir).toBe(dir);

@@ -8,10 +8,26 @@ import { TabwrightError, type JsonObject, type JsonValue, type Trajectory } from
 import { writeFileAtomic } from '../util/index.ts';
 import { configDifferences } from './config-difference.ts';
 import { appendJsonLine, repairTail } from './json-lines.ts';
-import { checkpointRecordSchema, metricsRowSchema, type CheckpointRecord, type MetricsRow, type RunEvent } from './records.ts';
+import {
+  checkpointRecordSchema,
+  metricsRowSchema,
+  type CheckpointRecord,
+  type MetricsRow,
+  type RunEvent,
+} from './records.ts';
 import { writeRolloutsFile } from './rollouts-file.ts';
 import { LOCK_FILE, lockRun } from './run-lock.ts';
-import { checkName, configFormat, readConfig, readRun, RUN_FILES, screenshotPath, stateFormat, statePath, type ReadonlyRunFolder } from './run-reader.ts';
+import {
+  checkName,
+  configFormat,
+  readConfig,
+  readRun,
+  RUN_FILES,
+  screenshotPath,
+  stateFormat,
+  statePath,
+  type ReadonlyRunFolder,
+} from './run-reader.ts';
 import { withStoreErrors } from './store-error.ts';
 import { parseWith, stamp } from './versioned.ts';
 
@@ -47,7 +63,10 @@ export type ResumeRunOptions = {
 };
 
 /** Makes a run folder at `dir`, which must be new or empty unless `overwrite` is set and it holds a run. */
-export async function createRun(dir: string, { config, overwrite = false, now = Date.now }: CreateRunOptions): Promise<RunFolder> {
+export async function createRun(
+  dir: string,
+  { config, overwrite = false, now = Date.now }: CreateRunOptions,
+): Promise<RunFolder> {
   await withStoreErrors({ doing: 'write', path: dir }, () => mkdir(dir, { recursive: true }));
   await refuseForeign(dir, overwrite);
   const lock = await lockRun(dir);
@@ -63,15 +82,26 @@ export async function createRun(dir: string, { config, overwrite = false, now = 
 }
 
 /** Opens an existing run to go on with it. Its config must be the same, save for the keys in `mayDiffer`. */
-export async function resumeRun(dir: string, { config, mayDiffer = [], now = Date.now }: ResumeRunOptions): Promise<RunFolder> {
+export async function resumeRun(
+  dir: string,
+  { config, mayDiffer = [], now = Date.now }: ResumeRunOptions,
+): Promise<RunFolder> {
   const reader = await readRun(dir);
-  const differences = configDifferences(reader.config, config).filter(({ key }) => !mayDiffer.some((name) => key === name || key.startsWith(`${name}.`)));
+  const differences = configDifferences(reader.config, config).filter(
+    ({ key }) => !mayDiffer.some((name) => key === name || key.startsWith(`${name}.`)),
+  );
   if (differences.length > 0) {
-    const list = differences.map(({ key, before, now: current }) => `${key} was ${shown(before)} and is now ${shown(current)}`).join('; ');
-    throw new TabwrightError('store', `Cannot resume ${dir}: ${list}. Give the first run's settings, or start a new run with another --out.`, {
-      code: 'config-differs',
-      details: { dir, keys: differences.map(({ key }) => key) },
-    });
+    const list = differences
+      .map(({ key, before, now: current }) => `${key} was ${shown(before)} and is now ${shown(current)}`)
+      .join('; ');
+    throw new TabwrightError(
+      'store',
+      `Cannot resume ${dir}: ${list}. Give the first run's settings, or start a new run with another --out.`,
+      {
+        code: 'config-differs',
+        details: { dir, keys: differences.map(({ key }) => key) },
+      },
+    );
   }
   const lock = await lockRun(dir);
   try {
@@ -96,12 +126,14 @@ function writable({ reader, lock, now }: WritableParts): RunFolder {
       const kept = (await reader.readMetrics()).filter(keep);
       await writeWhole(metrics, kept.map((row) => `${JSON.stringify(row)}\n`).join(''));
     },
-    appendEvent: (event) => appendJsonLine(join(dir, RUN_FILES.events), { ...event, time: new Date(now()).toISOString() }),
+    appendEvent: (event) =>
+      appendJsonLine(join(dir, RUN_FILES.events), { ...event, time: new Date(now()).toISOString() }),
     appendCheckpoint(record) {
       const path = join(dir, RUN_FILES.checkpoints);
       appendJsonLine(path, parseWith(checkpointRecordSchema, record, `a row for ${path}`));
     },
-    writeRollouts: (name, trajectories) => writeRolloutsFile(join(dir, RUN_FILES.rollouts, `${checkName(name)}.jsonl`), trajectories),
+    writeRollouts: (name, trajectories) =>
+      writeRolloutsFile(join(dir, RUN_FILES.rollouts, `${checkName(name)}.jsonl`), trajectories),
     writeScreenshot: (fileName, png) => writeWhole(screenshotPath(dir, fileName), png),
     writeState: (name, value) => writeJson(statePath(dir, name), stamp(stateFormat, { value })),
     async writeReport({ json, html }) {
@@ -119,9 +151,15 @@ async function refuseForeign(dir: string, overwrite: boolean): Promise<void> {
   const isRun = await holdsRun(dir);
   if (isRun && overwrite) return;
   const [what, advice] = isRun
-    ? ['already holds a run', 'Go on with it (--resume), replace it (--overwrite), or choose another folder with --out.']
+    ? [
+        'already holds a run',
+        'Go on with it (--resume), replace it (--overwrite), or choose another folder with --out.',
+      ]
     : ['is not empty and holds no run', 'Choose another folder with --out.'];
-  throw new TabwrightError('store', `${dir} ${what}. ${advice}`, { code: isRun ? 'run-exists' : 'folder-not-empty', details: { dir } });
+  throw new TabwrightError('store', `${dir} ${what}. ${advice}`, {
+    code: isRun ? 'run-exists' : 'folder-not-empty',
+    details: { dir },
+  });
 }
 
 /** True for a run of any version: a newer one is still a run, and may be overwritten when asked. */
@@ -130,7 +168,8 @@ async function holdsRun(dir: string): Promise<boolean> {
     return (await readConfig(dir)) !== undefined;
   } catch (error) {
     if (error instanceof TabwrightError && error.code === 'newer-version') return true;
-    if (error instanceof TabwrightError && (error.code === 'wrong-format' || error.code === 'corrupted-file')) return false;
+    if (error instanceof TabwrightError && (error.code === 'wrong-format' || error.code === 'corrupted-file'))
+      return false;
     throw error;
   }
 }

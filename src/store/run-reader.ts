@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { TabwrightError, type JsonObject, type JsonValue, type Trajectory } from '../core/index.ts';
 import { parseLine, readIfPresent, readJsonLines } from './json-lines.ts';
-import { checkpointRecordSchema, metricsRowSchema, runEventSchema, type CheckpointRecord, type MetricsRow, type RunEvent } from './records.ts';
+import {
+  checkpointRecordSchema,
+  metricsRowSchema,
+  runEventSchema,
+  type CheckpointRecord,
+  type MetricsRow,
+  type RunEvent,
+} from './records.ts';
 import { readRolloutsFile } from './rollouts-file.ts';
 import { systemCode, toStoreError, withStoreErrors } from './store-error.ts';
 import { readVersioned, type VersionedFormat } from './versioned.ts';
@@ -117,7 +124,10 @@ export function checkName(name: string): string {
 }
 
 function badName(name: string, rule: string): TabwrightError {
-  return new TabwrightError('store', `${JSON.stringify(name)} cannot be a name in a run folder: ${rule}.`, { code: 'bad-name', details: { name } });
+  return new TabwrightError('store', `${JSON.stringify(name)} cannot be a name in a run folder: ${rule}.`, {
+    code: 'bad-name',
+    details: { name },
+  });
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -35,9 +35,15 @@ function classify(code: string): { readonly code: string; readonly advice: strin
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':
-      return { code: 'disk-full', advice: 'Free some space and run again with --resume; what was written before is intact.' };
+      return {
+        code: 'disk-full',
+        advice: 'Free some space and run again with --resume; what was written before is intact.',
+      };
     case 'EFBIG':
-      return { code: 'file-too-large', advice: 'Raise the file size limit (ulimit -f) and run again with --resume; what was written before is intact.' };
+      return {
+        code: 'file-too-large',
+        advice: 'Raise the file size limit (ulimit -f) and run again with --resume; what was written before is intact.',
+      };
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

@@ -57,10 +57,14 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string
 }
 
 export function corrupt(where: string, problem: string): TabwrightError {
-  return new TabwrightError('store', `${where} is damaged: ${problem}. Restore it from a copy, or start a new run with another --out.`, {
-    code: 'corrupted-file',
-    details: { where, problem },
-  });
+  return new TabwrightError(
+    'store',
+    `${where} is damaged: ${problem}. Restore it from a copy, or start a new run with another --out.`,
+    {
+      code: 'corrupted-file',
+      details: { where, problem },
+    },
+  );
 }
 
 function isObject(value: JsonValue): value is JsonObject {

@@ -1,4 +1,8 @@
 // Domain-free helpers. Nothing here knows what a task, a browser or a model is.
 
+export { abortable, linkedController } from './abort.ts';
 export { writeFileAtomic } from './atomic-file.ts';
+export { sleep, withDeadline, type DeadlineOptions } from './deadline.ts';
 export { createRng, type Rng } from './rng.ts';
+export { createSemaphore, type Semaphore } from './semaphore.ts';
+export { spawnOwned, type OwnedProcess, type OwnedProcessOptions, type ProcessEnd } from './subprocess.ts';

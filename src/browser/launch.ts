@@ -1,0 +1,139 @@
+// Starts a Chromium and owns it: its process group, its pipe, its temporary profile. What kind of browser it is, is
+// asked of the running browser, because neither a file's name nor `--version` tells; a wrong first guess costs one
+// more start. Chromium ends when its pipe closes, so it does not survive a killed parent.
+
+import type { Readable, Writable } from 'node:stream';
+import { spawnOwned, withDeadline } from '../util/index.ts';
+import { createBrowser, type Browser } from './browser.ts';
+import { connectCdp } from './cdp.ts';
+import { launchFailed } from './failures.ts';
+import type { FrameMode } from './frames.ts';
+import { locateChromium } from './locate.ts';
+import type { BrowserKind, ChromiumLocation } from './location.ts';
+import { createProfile, reapStaleProfiles, removeProfile } from './profile.ts';
+
+export type LaunchOptions = {
+  /** Which executable. Default: `locateChromium()`. */
+  readonly location?: ChromiumLocation;
+  /** Default: begin-frame where the browser can, else ordinary. Asking for begin-frame of a full Chrome is an error. */
+  readonly mode?: FrameMode;
+  /** Milliseconds from the start of the process to its first answer; default 30000. */
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+};
+
+export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
+  reapStaleProfiles();
+  const location =
+    options.location ?? (await locateChromium(options.mode === 'ordinary' ? {} : { prefer: 'headless-shell' }));
+  const guess = modeFor(location.likely, options.mode);
+  const first = await start(location, guess, options);
+  if (first.mode !== 'wrong-guess') return first.browser;
+  const second = await start(location, first.better, options);
+  if (second.mode !== 'wrong-guess') return second.browser;
+  throw launchFailed(location.path, 'it calls itself something else at each start', '');
+}
+
+type Start =
+  | { readonly mode: FrameMode; readonly browser: Browser }
+  | { readonly mode: 'wrong-guess'; readonly better: FrameMode };
+
+function modeFor(kind: BrowserKind, wanted: FrameMode | undefined): FrameMode {
+  return wanted ?? (kind === 'headless-shell' ? 'begin-frame' : 'ordinary');
+}
+
+async function start(location: ChromiumLocation, mode: FrameMode, options: LaunchOptions): Promise<Start> {
+  const profile = createProfile();
+  const owned = spawnOwned({
+    command: location.path,
+    args: [...chromiumFlags(mode), `--user-data-dir=${profile}`, 'about:blank'],
+    env: { ...process.env, ...location.env },
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    cleanup: () => removeProfile(profile),
+  });
+  const stderr = tail(owned.child.stderr!);
+  const cdp = connectCdp(owned.child.stdio[3] as Writable, owned.child.stdio[4] as Readable);
+  const ms = options.deadlineMs ?? 30_000;
+  try {
+    const version = await withDeadline(
+      {
+        ms,
+        onExpiry: () => launchFailed(location.path, `no answer within ${ms} ms`, stderr()),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      },
+      () =>
+        Promise.race([cdp.root.send('Browser.getVersion'), owned.ended.then((end) => Promise.reject(died(end.error)))]),
+    );
+    // The shell names itself HeadlessChrome; a full Chrome in its new headless mode is plain Chrome.
+    const kind: BrowserKind = version.product.startsWith('HeadlessChrome/') ? 'headless-shell' : 'chrome';
+    if (mode === 'begin-frame' && kind === 'chrome' && options.mode === 'begin-frame') {
+      throw launchFailed(location.path, `${version.product} is not a headless shell and has no begin-frame mode`, '');
+    }
+    const better = modeFor(kind, options.mode);
+    if (better !== mode) {
+      cdp.close();
+      await owned.kill();
+      return { mode: 'wrong-guess', better };
+    }
+    return { mode, browser: createBrowser({ cdp, owned, product: version.product, mode, stderr }) };
+  } catch (error) {
+    cdp.close();
+    await owned.kill();
+    throw error;
+  }
+
+  function died(error: Error | undefined): Error {
+    return launchFailed(location.path, error === undefined ? 'it ended at once' : error.message, stderr());
+  }
+}
+
+/** Flags for a browser that talks to nobody, asks nothing and looks the same everywhere. */
+function chromiumFlags(mode: FrameMode): readonly string[] {
+  return [
+    '--headless',
+    '--remote-debugging-pipe',
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), // Chromium refuses to start as root with its sandbox
+    '--no-first-run',
+    '--no-default-browser-check',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-default-apps',
+    '--disable-domain-reliability',
+    '--disable-extensions',
+    '--disable-sync',
+    '--disable-client-side-phishing-detection',
+    '--no-pings',
+    '--metrics-recording-only',
+    '--disable-breakpad',
+    '--disable-crash-reporter',
+    '--disable-search-engine-choice-screen',
+    '--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication,CertificateTransparencyComponentUpdater',
+    '--password-store=basic',
+    '--use-mock-keychain',
+    '--mute-audio',
+    '--disable-gpu',
+    '--disable-dev-shm-usage', // containers often have a /dev/shm of 64 MB
+    '--hide-scrollbars',
+    '--force-color-profile=srgb',
+    '--font-render-hinting=none',
+    '--lang=en-US',
+    // Every page is in use, whether or not its window would be in front.
+    '--disable-background-timer-throttling',
+    '--disable-backgrounding-occluded-windows',
+    '--disable-renderer-backgrounding',
+    ...(mode === 'begin-frame'
+      ? [
+          '--enable-begin-frame-control',
+          '--run-all-compositor-stages-before-draw',
+          '--disable-new-content-rendering-timeout',
+        ]
+      : []),
+  ];
+}
+
+/** Keeps the last 8 kB of a stream. */
+function tail(stream: Readable): () => string {
+  let text = '';
+  stream.setEncoding('utf8').on('data', (chunk: string) => (text = (text + chunk).slice(-8192)));
+  return () => text;
+}

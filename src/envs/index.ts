@@ -1,0 +1,3 @@
+// Environments: tasks made out of pages.
+
+export * from './click-checkboxes/index.ts';

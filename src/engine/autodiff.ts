@@ -1,0 +1,52 @@
+// Reverse-mode differentiation over a graph's tape: appends the nodes of the backward pass to the same graph.
+// Only what lies between the wanted inputs and the output is visited, so frozen weights cost nothing.
+
+import { sameShape, type Graph, type Value } from './graph.ts';
+
+/** Gradients of `output` (summed over its elements) by each of `wrt`. Values that it does not depend on give an error. */
+export function gradients(graph: Graph, output: Value, wrt: readonly Value[]): Value[] {
+  const active = new Set(wrt.map((value) => value.name));
+  for (const entry of graph.tape) {
+    if (entry.inputs.some((input) => active.has(input.name))) entry.outputs.forEach((value) => active.add(value.name));
+  }
+  if (!active.has(output.name)) throw new Error(`internal: ${output.name} does not depend on any of the ${wrt.length} values asked for`);
+
+  const seed = graph.node1('ConstantOfShape', [shapeOf(graph, output)], { type: 'float32', shape: output.shape });
+  const ones = graph.node1('Add', [seed, graph.scalar(1)], { type: 'float32', shape: output.shape });
+  const partial = new Map<string, Value[]>([[output.name, [ones]]]);
+  const total = (value: Value): Value | undefined => {
+    const parts = partial.get(value.name);
+    if (!parts || parts.length === 1) return parts?.[0];
+    const sum = graph.node1('Sum', parts, { type: 'float32', shape: value.shape });
+    partial.set(value.name, [sum]);
+    return sum;
+  };
+
+  // The backward pass appends nothing to the tape, so walking a copy is not needed; the length is still fixed first.
+  for (let i = graph.tape.length - 1; i >= 0; i--) {
+    const entry = graph.tape[i]!;
+    const needs = entry.inputs.map((input) => active.has(input.name));
+    if (!needs.includes(true)) continue;
+    const incoming = entry.outputs.map(total);
+    if (incoming.every((gradient) => gradient === undefined)) continue;
+    entry.backward(incoming, needs).forEach((gradient, index) => {
+      const input = entry.inputs[index]!;
+      if (!gradient || !needs[index]) return;
+      if (!sameShape(gradient.shape, input.shape)) {
+        throw new Error(`internal: gradient of ${input.name} has shape [${gradient.shape.join()}], not [${input.shape.join()}]`);
+      }
+      const parts = partial.get(input.name);
+      if (parts) parts.push(gradient);
+      else partial.set(input.name, [gradient]);
+    });
+  }
+  return wrt.map((value) => {
+    const gradient = total(value);
+    if (!gradient) throw new Error(`internal: ${output.name} does not depend on ${value.name}`);
+    return gradient;
+  });
+}
+
+function shapeOf(graph: Graph, value: Value): Value {
+  return graph.node1('Shape', [value], { type: 'int64', shape: [value.shape.length] });
+}

@@ -1,0 +1,167 @@
+// Models and trainer states as folders: `config.json` beside safetensors files. A folder appears whole or not at
+// all (written under another name, then renamed), and is checked tensor by tensor before anything is replaced.
+
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { TabwrightError } from '../core/index.ts';
+import type { AdamState } from './adam.ts';
+import { loraConfigSchema, type LoraConfig } from './lora.ts';
+import { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-config.ts';
+import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors.ts';
+import { Weights, weightSpecs } from './weights.ts';
+
+const FORMAT_VERSION = 1;
+const MODEL_FILE = 'model.safetensors';
+const ADAPTER_FILE = 'adapter.safetensors';
+const OPTIMIZER_FILE = 'optimizer.safetensors';
+const CONFIG_FILE = 'config.json';
+
+const configFileSchema = z.strictObject({
+  version: z.literal(FORMAT_VERSION),
+  model: modelConfigSchema,
+  lora: loraConfigSchema.optional(),
+  /** Present in trainer states: Adam's step count. */
+  step: z.number().int().nonnegative().optional(),
+});
+type ConfigFile = z.infer<typeof configFileSchema>;
+
+export type TrainerState = {
+  readonly config: ModelConfig;
+  readonly base: Weights;
+  readonly adapters: Weights | undefined;
+  readonly lora: LoraConfig | undefined;
+  readonly adam: AdamState;
+};
+
+/** A model as a folder that `loadModel` reads. */
+export async function saveModel(path: string, config: ModelConfig, weights: Weights): Promise<void> {
+  await writeFolder(path, { version: FORMAT_VERSION, model: config }, { [MODEL_FILE]: weights.tensors() });
+}
+
+export async function loadModel(path: string): Promise<{ config: ModelConfig; weights: Weights }> {
+  const { model } = await readConfig(path);
+  const weights = new Weights(weightSpecs(model));
+  await readInto(path, MODEL_FILE, weights);
+  return { config: model, weights };
+}
+
+export async function saveTrainerState(path: string, { config, base, adapters, lora, adam }: TrainerState): Promise<void> {
+  const trained = adapters ?? base;
+  const moments = [new Weights(trained.specs, adam.first), new Weights(trained.specs, adam.second)];
+  const files: Record<string, NamedTensor[]> = {
+    [MODEL_FILE]: base.tensors(),
+    [OPTIMIZER_FILE]: moments.flatMap((moment, i) => moment.tensors().map((tensor) => ({ ...tensor, name: `moment${i + 1}.${tensor.name}` }))),
+  };
+  if (adapters) files[ADAPTER_FILE] = adapters.tensors();
+  await writeFolder(path, { version: FORMAT_VERSION, model: config, ...(lora ? { lora } : {}), step: adam.step }, files);
+}
+
+/** Fills the given weights and moments from a folder of the same model and adapter settings. */
+export async function loadTrainerState(path: string, { config, base, adapters, lora, adam }: TrainerState): Promise<void> {
+  const file = await readConfig(path);
+  const mismatch = (what: string): TabwrightError =>
+    new TabwrightError('store', `The checkpoint ${path} is for ${what} than this trainer; start the trainer with the checkpoint's settings.`, {
+      code: 'checkpoint-mismatch',
+      details: { path },
+    });
+  if (canonical(file.model) !== canonical(config)) throw mismatch('another model config');
+  if (canonical(file.lora ?? null) !== canonical(lora ?? null)) throw mismatch('other LoRA settings');
+  if (file.step === undefined) throw mismatch('sampling only (it has no optimiser state), which is something else');
+  // Everything is read and checked before anything is replaced.
+  const trained = adapters ?? base;
+  const loaded = {
+    base: await readInto(path, MODEL_FILE, new Weights(base.specs)),
+    adapters: adapters ? await readInto(path, ADAPTER_FILE, new Weights(adapters.specs)) : undefined,
+    first: await readInto(path, OPTIMIZER_FILE, new Weights(trained.specs), 'moment1.'),
+    second: await readInto(path, OPTIMIZER_FILE, new Weights(trained.specs), 'moment2.'),
+  };
+  base.flat.set(loaded.base.flat);
+  if (adapters && loaded.adapters) adapters.flat.set(loaded.adapters.flat);
+  adam.first.set(loaded.first.flat);
+  adam.second.set(loaded.second.flat);
+  adam.step = file.step;
+}
+
+async function writeFolder(path: string, config: ConfigFile, files: Readonly<Record<string, readonly NamedTensor[]>>): Promise<void> {
+  const temporary = join(dirname(path), `.${randomUUID()}.partial`);
+  try {
+    await mkdir(temporary, { recursive: true });
+    for (const [name, tensors] of Object.entries(files)) {
+      await writeFile(join(temporary, name), encodeSafetensors(tensors), { flush: true });
+    }
+    await writeFile(join(temporary, CONFIG_FILE), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
+    await rm(path, { recursive: true, force: true });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new TabwrightError('store', `The checkpoint ${path} could not be written (${code}); check free space and permissions.`, {
+      code: code === 'ENOSPC' ? 'disk-full' : 'checkpoint-not-written',
+      details: { path, reason: code },
+      cause: error,
+    });
+  }
+}
+
+async function readConfig(path: string): Promise<ConfigFile> {
+  const file = join(path, CONFIG_FILE);
+  const bytes = await readBytes(file);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(new TextDecoder().decode(bytes));
+  } catch (error) {
+    throw new TabwrightError('store', `${file} is not JSON: the file is damaged; restore it from its source.`, { code: 'bad-checkpoint-config', details: { file }, cause: error });
+  }
+  const version = typeof parsed === 'object' && parsed !== null && 'version' in parsed ? parsed.version : undefined;
+  if (version !== FORMAT_VERSION) {
+    const message = `${file} has format version ${String(version)}; this version of tabwright reads ${FORMAT_VERSION}. Use the version that wrote it.`;
+    throw new TabwrightError('store', message, { code: 'checkpoint-version', details: { file } });
+  }
+  const result = configFileSchema.safeParse(parsed);
+  if (result.success) return result.data;
+  if (typeof parsed === 'object' && parsed !== null && 'model' in parsed) parseModelConfig(parsed.model, file);
+  throw new TabwrightError('store', `${file} is not a checkpoint config: ${z.prettifyError(result.error)}`, { code: 'bad-checkpoint-config', details: { file } });
+}
+
+/** Reads one file's tensors into `weights`; every tensor must be there with its shape, and no other. */
+async function readInto(path: string, name: string, weights: Weights, prefix = ''): Promise<Weights> {
+  const file = join(path, name);
+  const { tensors } = decodeSafetensors(await readBytes(file), file);
+  const fail = (message: string, tensor: string, code: string): TabwrightError =>
+    new TabwrightError('store', `${file}: ${message}`, { code, details: { file, tensor } });
+  const expected = new Set<string>();
+  for (const { name: tensorName, shape, data } of weights.tensors()) {
+    const key = prefix + tensorName;
+    expected.add(key);
+    const found = tensors.get(key);
+    if (!found) throw fail(`tensor "${key}" of shape [${shape.join(', ')}] is missing.`, key, 'tensor-missing');
+    if (found.shape.join() !== shape.join()) {
+      throw fail(`tensor "${key}" has shape [${found.shape.join(', ')}], expected [${shape.join(', ')}].`, key, 'tensor-shape');
+    }
+    const bad = found.data.findIndex((value) => !Number.isFinite(value));
+    if (bad >= 0) throw fail(`tensor "${key}" holds ${found.data[bad]} at element ${bad}; the file is damaged.`, key, 'tensor-not-finite');
+    data.set(found.data);
+  }
+  for (const key of tensors.keys()) {
+    if (key.startsWith(prefix) && !expected.has(key)) throw fail(`tensor "${key}" does not belong to this model.`, key, 'tensor-unknown');
+  }
+  return weights;
+}
+
+async function readBytes(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new TabwrightError('store', `${file} could not be read (${code}); check the path.`, { code: 'checkpoint-not-read', details: { file, reason: code }, cause: error });
+  }
+}
+
+/** JSON with sorted keys, so that equal configs compare equal. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    item && typeof item === 'object' && !Array.isArray(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
+  );
+}

@@ -1,0 +1,46 @@
+// One token from a row of logits: temperature, top-k, top-p, and the log-probability under the plain softmax.
+
+export type Truncation = { readonly temperature: number; readonly topP: number; readonly topK: number };
+
+/**
+ * Draws by inverse transform from `uniform` in [0, 1). Temperature 0 takes the largest logit, the lowest id on a tie.
+ * Top-k, then top-p (Holtzman et al. 2020) act on the tempered distribution; `logprob` (nats) ignores all three.
+ */
+export function chooseToken(logits: Float32Array, { temperature, topP, topK }: Truncation, uniform: number): { token: number; logprob: number } {
+  let best = 0;
+  for (let i = 1; i < logits.length; i++) if (logits[i]! > logits[best]!) best = i;
+  const top = logits[best]!;
+  let sum = 0;
+  for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i]! - top);
+  const logNormalizer = top + Math.log(sum);
+  const pick = (token: number): { token: number; logprob: number } => ({ token, logprob: logits[token]! - logNormalizer });
+  if (temperature === 0) return pick(best);
+
+  const weights = Float64Array.from(logits, (logit) => Math.exp((logit - top) / temperature));
+  const limited = topK > 0 && topK < weights.length;
+  if (!limited && topP >= 1) return pick(drawIndex(weights, uniform));
+  const order = Array.from(weights.keys()).sort((a, b) => weights[b]! - weights[a]! || a - b);
+  let kept = limited ? order.slice(0, topK) : order;
+  if (topP < 1) {
+    const mass = kept.reduce((total, id) => total + weights[id]!, 0);
+    let reached = 0;
+    const size = kept.findIndex((id) => (reached += weights[id]!) >= topP * mass);
+    kept = kept.slice(0, size < 0 ? kept.length : size + 1);
+  }
+  return pick(kept[drawIndex(Float64Array.from(kept, (id) => weights[id]!), uniform)]!);
+}
+
+function drawIndex(weights: Float64Array, uniform: number): number {
+  let total = 0;
+  for (const weight of weights) total += weight;
+  let left = uniform * total;
+  let last = 0;
+  for (let i = 0; i < weights.length; i++) {
+    if (weights[i] === 0) continue;
+    last = i;
+    left -= weights[i]!;
+    if (left < 0) return i;
+  }
+  // Rounding can leave a crumb; it belongs to the last token that has any mass.
+  return last;
+}

@@ -1,0 +1,90 @@
+// The two graphs of sampling. The prompt graph reads whole prompts and hands out keys and values; the step graph
+// reads one new token a sequence against the prompt's keys and values, which are never copied again, and the few
+// of the tokens sampled since. Attention adds the two parts before one softmax.
+// Letters: B sequences, T prompt length, R tokens sampled before this one, H and K heads, F head size.
+
+import { Graph, type Value } from './graph.ts';
+import type { ModelConfig } from './model-config.ts';
+import { add, concat, gatherRows, matmul, reshape, softmax } from './ops.ts';
+import { causalAttention, outputLogits, residualStream, type Attend, type TransformerInputs } from './transformer.ts';
+import type { WeightSpec } from './weights.ts';
+
+/** Outputs `logits` [N, V] at the rows of `index`, and `k.<layer>`, `v.<layer>` [B, K, T, F]. */
+export function promptGraph(config: ModelConfig, specs: readonly WeightSpec[]): Graph {
+  const g = new Graph();
+  const weight = weightInputs(g, specs);
+  const mask = g.input('mask', 'float32', ['GT', 'T']);
+  const inputs = tokenInputs(g, config, g.constant('int64', [1], [0]), 'T');
+  const index = g.input('index', 'int64', ['N']);
+  const causal = causalAttention(g, config, inputs, mask);
+  const attend: Attend = (layer, q, k, v) => {
+    g.output(`k.${layer}`, k);
+    g.output(`v.${layer}`, v);
+    return causal(layer, q, k, v);
+  };
+  const stream = residualStream(g, { config, weight, inputs, attend });
+  g.output('logits', outputLogits(g, gatherRows(g, stream, index), config, weight));
+  return g;
+}
+
+/**
+ * Reads one token a sequence. Inputs beside tokens and positions [B, 1]: `prompt.k.<layer>` [B, K, T, F] and
+ * `recent.k.<layer>` [B, K, R, F] (and v); `mask` [B, 1, 1, T + R + 1]. Outputs `logits` [B, V] and the recent
+ * keys and values with the new token appended, [B, K, R + 1, F].
+ */
+export function stepGraph(config: ModelConfig, specs: readonly WeightSpec[]): Graph {
+  const { heads, kvHeads, headDim, layers } = config;
+  const g = new Graph();
+  const weight = weightInputs(g, specs);
+  const positions = g.input('positions', 'int64', ['B', 1]);
+  const inputs = { ...tokenInputs(g, config, positions, 1), batch: 'B' };
+  const mask = g.input('mask', 'float32', ['B', 1, 1, 'S']);
+  const cache = (part: string, length: string): { k: Value; v: Value }[] =>
+    Array.from({ length: layers }, (_, layer) => ({
+      k: g.input(`${part}.k.${layer}`, 'float32', ['B', kvHeads, length, headDim]),
+      v: g.input(`${part}.v.${layer}`, 'float32', ['B', kvHeads, length, headDim]),
+    }));
+  const prompt = cache('prompt', 'T');
+  const recent = cache('recent', 'R');
+  const folded = heads / kvHeads;
+  const attend: Attend = (layer, q, k, v) => {
+    const rows = reshape(g, q, ['B', kvHeads, folded, headDim]);
+    const keys = concat(g, [recent[layer]!.k, k], 2, 'R1');
+    const values = concat(g, [recent[layer]!.v, v], 2, 'R1');
+    g.output(`k.${layer}`, keys);
+    g.output(`v.${layer}`, values);
+    const scale = 1 / Math.sqrt(headDim);
+    const early = matmul(g, rows, prompt[layer]!.k, { transB: true, scale });
+    const late = matmul(g, rows, keys, { transB: true, scale });
+    const weights = softmax(g, add(g, concat(g, [early, late], 3, 'S'), mask));
+    const result = add(g, matmul(g, slice(g, weights, 'early'), prompt[layer]!.v), matmul(g, slice(g, weights, 'late'), values));
+    return reshape(g, result, ['B', heads, 1, headDim]);
+  };
+  // Attention weights are cut where the prompt ends; both lengths are known only when the graph runs.
+  const length = g.node1('Shape', [prompt[0]!.k], { type: 'int64', shape: [1] }, { attributes: { start: 2, end: 3 } });
+  const end = g.constant('int64', [1], [2 ** 31 - 1]);
+  const axis = g.constant('int64', [1], [3]);
+  const slice = (graph: Graph, value: Value, part: 'early' | 'late'): Value => {
+    const bounds = part === 'early' ? [graph.constant('int64', [1], [0]), length] : [length, end];
+    const shape = [...value.shape.slice(0, 3), part === 'early' ? 'T' : 'R1'];
+    return graph.node1('Slice', [value, ...bounds, axis], { type: 'float32', shape });
+  };
+  const stream = residualStream(g, { config, weight, inputs, attend });
+  g.output('logits', outputLogits(g, stream, config, weight));
+  return g;
+}
+
+function weightInputs(g: Graph, specs: readonly WeightSpec[]): (name: string) => Value {
+  const values = new Map(specs.map((spec) => [spec.name, g.input(spec.name, 'float32', spec.shape)]));
+  return (name) => values.get(name)!;
+}
+
+function tokenInputs(g: Graph, config: ModelConfig, positions: Value, time: string | number): TransformerInputs {
+  return {
+    ids: g.input('ids', 'int64', ['M']),
+    predecessors: Array.from({ length: config.predecessors }, (_, i) => g.input(`predecessor_ids.${i}`, 'int64', ['M'])),
+    positions,
+    batch: 'B',
+    time,
+  };
+}

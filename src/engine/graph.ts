@@ -1,0 +1,207 @@
+// A typed builder of ONNX graphs: values with symbolic shapes, nodes, and a tape for reverse-mode
+// differentiation. It knows no operator by meaning (that is `ops.ts`) and runs nothing (that is `session.ts`).
+
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  AttributeProto_AttributeType as AttributeType,
+  AttributeProtoSchema,
+  ModelProtoSchema,
+  NodeProtoSchema,
+  TensorProto_DataType as DataType,
+  TensorProtoSchema,
+  ValueInfoProtoSchema,
+  type AttributeProto,
+  type NodeProto,
+  type TensorProto,
+  type ValueInfoProto,
+} from 'onnx-buf';
+
+export type ElementType = 'float32' | 'int64' | 'bool';
+/** A size known when the graph is built, or a named one known when it runs. */
+export type Dim = number | string;
+export type Shape = readonly Dim[];
+
+/** The result of a node, an input or a constant. Identity is the name. */
+export type Value = { readonly name: string; readonly type: ElementType; readonly shape: Shape };
+
+export type Attributes = Readonly<Record<string, number | { float: number } | readonly number[] | string>>;
+
+/** Inputs, outputs and the vector-Jacobian product of one differentiable step. */
+export type TapeEntry = {
+  readonly inputs: readonly Value[];
+  readonly outputs: readonly Value[];
+  /** Gradients by output (undefined: zero) to gradients by input; only inputs with `needs[i]` are asked for. */
+  readonly backward: (gradients: readonly (Value | undefined)[], needs: readonly boolean[]) => readonly (Value | undefined)[];
+};
+
+export type NodeOptions = {
+  readonly attributes?: Attributes;
+  /** Default the ONNX domain. */
+  readonly domain?: 'com.microsoft';
+};
+
+const ELEMENT_TYPES = { float32: DataType.FLOAT, int64: DataType.INT64, bool: DataType.BOOL } as const;
+const OPSET = 20n;
+const IR_VERSION = 9n;
+
+export class Graph {
+  readonly tape: TapeEntry[] = [];
+  readonly #inputs: ValueInfoProto[] = [];
+  readonly #outputs: ValueInfoProto[] = [];
+  readonly #nodes: NodeProto[] = [];
+  readonly #initializers: TensorProto[] = [];
+  readonly #constants = new Map<string, Value>();
+  /** Where the runtime size of a symbol can be read: an input and its axis. */
+  readonly #symbols = new Map<string, { readonly value: Value; readonly axis: number }>();
+  #count = 0;
+
+  input(name: string, type: ElementType, shape: Shape): Value {
+    const value = { name, type, shape };
+    this.#inputs.push(valueInfo(value));
+    shape.forEach((dim, axis) => {
+      if (typeof dim === 'string' && !this.#symbols.has(dim)) this.#symbols.set(dim, { value, axis });
+    });
+    return value;
+  }
+
+  output(name: string, value: Value): void {
+    const named = { ...value, name };
+    this.#nodes.push(create(NodeProtoSchema, { opType: 'Identity', input: [value.name], output: [name] }));
+    this.#outputs.push(valueInfo(named));
+  }
+
+  /** A constant baked into the graph; equal constants are stored once. */
+  constant(type: ElementType, shape: readonly number[], data: readonly number[]): Value {
+    const key = `${type}[${shape.join()}]${data.join()}`;
+    const known = this.#constants.get(key);
+    if (known) return known;
+    const value = { name: `c${this.#count++}`, type, shape };
+    this.#initializers.push(tensor(value, shape, data));
+    this.#constants.set(key, value);
+    return value;
+  }
+
+  /** A larger table stored in the graph, e.g. rotary angles. */
+  table(name: string, shape: readonly number[], data: Float32Array): Value {
+    const rawData = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    this.#initializers.push(create(TensorProtoSchema, { name, dataType: DataType.FLOAT, dims: shape.map(BigInt), rawData: rawData.slice() }));
+    return { name, type: 'float32', shape };
+  }
+
+  scalar(data: number): Value {
+    return this.constant('float32', [], [data]);
+  }
+
+  /** Appends a node; `results` gives type and shape of each output. */
+  node(op: string, inputs: readonly (Value | undefined)[], results: readonly Omit<Value, 'name'>[], options: NodeOptions = {}): Value[] {
+    const outputs = results.map((result) => ({ ...result, name: `${op}_${this.#count++}` }));
+    this.#nodes.push(
+      create(NodeProtoSchema, {
+        opType: op,
+        domain: options.domain ?? '',
+        input: inputs.map((value) => value?.name ?? ''),
+        output: outputs.map((value) => value.name),
+        attribute: Object.entries(options.attributes ?? {}).map(([name, data]) => attribute(name, data)),
+      }),
+    );
+    return outputs;
+  }
+
+  /** `node` for the common case of one output. */
+  node1(op: string, inputs: readonly (Value | undefined)[], result: Omit<Value, 'name'>, options: NodeOptions = {}): Value {
+    return this.node(op, inputs, [result], options)[0]!;
+  }
+
+  record(entry: TapeEntry): void {
+    this.tape.push(entry);
+  }
+
+  /** A target shape for Reshape as an int64 vector: constant where it can be; one symbol is left to the runtime as -1. */
+  shapeVector(shape: Shape): Value {
+    const symbols = shape.filter((dim) => typeof dim === 'string');
+    const unknown = symbols.filter((dim) => !this.#symbols.has(dim));
+    if (unknown.length > 1) throw new Error(`internal: cannot resolve the sizes ${unknown.join(', ')} of [${shape.join(', ')}]`);
+    const free = unknown[0] ?? symbols.at(-1);
+    if (symbols.length > 1) return this.runtimeShape(shape, free);
+    return this.constant('int64', [shape.length], shape.map((dim) => (typeof dim === 'number' ? dim : -1)));
+  }
+
+  /** A shape read off the inputs when the graph runs; `free` is written as -1. */
+  runtimeShape(shape: Shape, free?: Dim): Value {
+    const parts = shape.map((dim) => {
+      if (typeof dim === 'number') return this.constant('int64', [1], [dim]);
+      if (dim === free) return this.constant('int64', [1], [-1]);
+      const source = this.#symbols.get(dim);
+      if (!source) throw new Error(`internal: no input of the graph has the size ${dim}`);
+      const attributes = { start: source.axis, end: source.axis + 1 };
+      return this.node1('Shape', [source.value], { type: 'int64', shape: [1] }, { attributes });
+    });
+    return this.node1('Concat', parts, { type: 'int64', shape: [shape.length] }, { attributes: { axis: 0 } });
+  }
+
+  /** The finished model as ONNX protobuf bytes. */
+  toOnnx(): Uint8Array {
+    return toBinary(
+      ModelProtoSchema,
+      create(ModelProtoSchema, {
+        irVersion: IR_VERSION,
+        producerName: 'tabwright',
+        opsetImport: [
+          { domain: '', version: OPSET },
+          { domain: 'com.microsoft', version: 1n },
+        ],
+        graph: { name: 'graph', node: this.#nodes, initializer: this.#initializers, input: this.#inputs, output: this.#outputs },
+      }),
+    );
+  }
+}
+
+export function sameShape(a: Shape, b: Shape): boolean {
+  return a.length === b.length && a.every((dim, axis) => dim === b[axis]);
+}
+
+function valueInfo(value: Value): ValueInfoProto {
+  return create(ValueInfoProtoSchema, {
+    name: value.name,
+    type: {
+      value: {
+        case: 'tensorType',
+        value: {
+          elemType: ELEMENT_TYPES[value.type],
+          shape: {
+            dim: value.shape.map((dim) => ({
+              value:
+                typeof dim === 'number'
+                  ? { case: 'dimValue' as const, value: BigInt(dim) }
+                  : { case: 'dimParam' as const, value: dim },
+            })),
+          },
+        },
+      },
+    },
+  });
+}
+
+function tensor(value: Value, shape: readonly number[], data: readonly number[]): TensorProto {
+  const dims = shape.map(BigInt);
+  const dataType = ELEMENT_TYPES[value.type];
+  switch (value.type) {
+    case 'float32':
+      return create(TensorProtoSchema, { name: value.name, dataType, dims, floatData: [...data] });
+    case 'int64':
+      return create(TensorProtoSchema, { name: value.name, dataType, dims, int64Data: data.map(BigInt) });
+    case 'bool':
+      return create(TensorProtoSchema, { name: value.name, dataType, dims, int32Data: [...data] });
+    default:
+      return value.type satisfies never;
+  }
+}
+
+function attribute(name: string, data: Attributes[string]): AttributeProto {
+  if (typeof data === 'number') return create(AttributeProtoSchema, { name, type: AttributeType.INT, i: BigInt(data) });
+  if (typeof data === 'string') {
+    return create(AttributeProtoSchema, { name, type: AttributeType.STRING, s: new TextEncoder().encode(data) });
+  }
+  if ('float' in data) return create(AttributeProtoSchema, { name, type: AttributeType.FLOAT, f: data.float });
+  return create(AttributeProtoSchema, { name, type: AttributeType.INTS, ints: data.map(BigInt) });
+}

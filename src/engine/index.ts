@@ -1,0 +1,8 @@
+// The embedded backend: a small transformer engine on ONNX Runtime, in this process. Token ids in and out, no text.
+
+export { loadModel, saveModel } from './checkpoint.ts';
+export { LORA_TARGETS, loraConfigSchema, type LoraConfig } from './lora.ts';
+export { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-config.ts';
+export { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
+export { EmbeddedTrainer, type EmbeddedTrainerOptions } from './trainer.ts';
+export { initWeights, Weights, weightSpecs } from './weights.ts';

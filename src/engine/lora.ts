@@ -1,0 +1,78 @@
+// Low-rank adapters (Hu et al. 2021): W x + (alpha / rank) B A x on chosen matrices. This file lays the adapter
+// weights out and folds them into the base; where they enter the graph is `transformer.ts`.
+
+import { z } from 'zod';
+import { TabwrightError } from '../core/index.ts';
+import { type Weights, type WeightSpec } from './weights.ts';
+
+export const LORA_TARGETS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
+
+export const loraConfigSchema = z.strictObject({
+  rank: z.number().int().positive(),
+  /** The product is scaled by alpha / rank. */
+  alpha: z.number().positive(),
+  targetModules: z.array(z.enum(LORA_TARGETS)).min(1),
+});
+
+export type LoraConfig = Readonly<z.infer<typeof loraConfigSchema>>;
+
+/** One adapted block of rows of a (possibly fused) matrix. */
+export type LoraPart = {
+  /** Engine name of the matrix. */
+  readonly weight: string;
+  /** Rows [start, start + rows) of it. */
+  readonly start: number;
+  readonly rows: number;
+  readonly columns: number;
+  /** Names of A [rank, columns] and B [rows, rank] among the adapter weights. */
+  readonly a: string;
+  readonly b: string;
+};
+
+/** The adapted blocks of a model, in storage order. */
+export function loraParts(specs: readonly WeightSpec[], lora: LoraConfig): LoraPart[] {
+  return specs.flatMap((spec) => {
+    let start = 0;
+    return spec.parts.flatMap((part) => {
+      const at = start;
+      start += part.rows;
+      const module = part.name.split('.').at(-2)!;
+      if (!(lora.targetModules as readonly string[]).includes(module)) return [];
+      const stem = part.name.replace(/\.weight$/, '');
+      return [{ weight: spec.name, start: at, rows: part.rows, columns: spec.shape[1]!, a: `${stem}.lora_A.weight`, b: `${stem}.lora_B.weight` }];
+    });
+  });
+}
+
+/** Adapter weights: A random, B zero, so that training starts at the base model. */
+export function loraSpecs(parts: readonly LoraPart[], lora: LoraConfig): WeightSpec[] {
+  return parts.flatMap(({ a, b, rows, columns }) => [
+    // Kaiming-uniform with a = sqrt(5) has this standard deviation; the reference implementation uses it.
+    { name: a, shape: [lora.rank, columns], parts: [{ name: a, rows: lora.rank }], init: 1 / Math.sqrt(3 * columns) },
+    { name: b, shape: [rows, lora.rank], parts: [{ name: b, rows }], init: 0 },
+  ]);
+}
+
+/** Adds `sign` times the adapters' product to the base weights in place: +1 merges, -1 unmerges. */
+export function mergeLora(base: Weights, adapters: Weights, parts: readonly LoraPart[], lora: LoraConfig, sign: 1 | -1 = 1): void {
+  const scale = (sign * lora.alpha) / lora.rank;
+  for (const part of parts) {
+    const target = base.view(part.weight);
+    const a = adapters.view(part.a);
+    const b = adapters.view(part.b);
+    for (let row = 0; row < part.rows; row++) {
+      for (let column = 0; column < part.columns; column++) {
+        let sum = 0;
+        for (let k = 0; k < lora.rank; k++) sum += b[row * lora.rank + k]! * a[k * part.columns + column]!;
+        target[(part.start + row) * part.columns + column]! += scale * sum;
+      }
+    }
+  }
+}
+
+export function parseLoraConfig(input: unknown): LoraConfig {
+  const parsed = loraConfigSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'lora'}: ${issue.message}`);
+  throw new TabwrightError('config', `The LoRA settings are not usable: ${problems.join('; ')}.`, { code: 'bad-lora-config', details: { problems } });
+}

@@ -1,0 +1,310 @@
+// The differentiable operations that the models are made of: each emits its forward nodes and records how to go
+// back. Letters: M rows (batch x time), B batch, H heads, T time, D head size, C channels, V vocabulary, N answers.
+// Fused kernels of ONNX Runtime are used where they exist (com.microsoft domain of its ContribOperators.md).
+
+import { sameShape, type Dim, type Graph, type Shape, type Value } from './graph.ts';
+
+const MS = { domain: 'com.microsoft' } as const;
+const float = (shape: Shape): Omit<Value, 'name'> => ({ type: 'float32', shape });
+
+/** y[M, out] = x[M, in] w[out, in]^T (+ residual[M, out]). One Gemm forward, one per wanted gradient back. */
+export function linear(g: Graph, x: Value, w: Value, residual?: Value): Value {
+  const [rows] = x.shape as [Dim, Dim];
+  const y = g.node1('Gemm', [x, w, residual], float([rows, w.shape[0]!]), { attributes: { transB: 1 } });
+  g.record({
+    inputs: residual ? [x, w, residual] : [x, w],
+    outputs: [y],
+    backward: ([dy], [needX, needW]) => [
+      needX ? g.node1('Gemm', [dy, w], float(x.shape)) : undefined,
+      needW ? g.node1('Gemm', [dy, x], float(w.shape), { attributes: { transA: 1 } }) : undefined,
+      residual ? dy : undefined,
+    ],
+  });
+  return y;
+}
+
+export type MatmulOptions = {
+  readonly transA?: boolean;
+  readonly transB?: boolean;
+  /** Factor on the product, default 1. */
+  readonly scale?: number;
+};
+
+/** Batched product over the last two axes with optional transposes and scale: scale * op(a) op(b). */
+export function matmul(g: Graph, a: Value, b: Value, { transA = false, transB = false, scale = 1 }: MatmulOptions = {}): Value {
+  const product = (p: Value, q: Value, tp: boolean, tq: boolean): Value => {
+    const rank = p.shape.length;
+    const shape = [...p.shape.slice(0, rank - 2), p.shape[rank - (tp ? 1 : 2)]!, q.shape[rank - (tq ? 2 : 1)]!];
+    const attributes = { transA: tp ? 1 : 0, transB: tq ? 1 : 0, alpha: { float: scale } };
+    return g.node1('FusedMatMul', [p, q], float(shape), { attributes, ...MS });
+  };
+  const y = product(a, b, transA, transB);
+  g.record({
+    inputs: [a, b],
+    outputs: [y],
+    backward: ([dy], [needA, needB]) => [
+      needA ? (transA ? product(b, dy!, transB, true) : product(dy!, b, false, !transB)) : undefined,
+      needB ? (transB ? product(dy!, a, true, transA) : product(a, dy!, !transA, false)) : undefined,
+    ],
+  });
+  return y;
+}
+
+/** Root-mean-square norm over the last axis (Zhang and Sennrich 2019): y = w x / sqrt(mean(x^2) + eps). */
+export function rmsNorm(g: Graph, x: Value, w: Value, eps: number): Value {
+  const last = x.shape.length - 1;
+  const perRow = [...x.shape.slice(0, last), 1];
+  const attributes = { axis: -1, epsilon: { float: eps }, stash_type: 1 };
+  const [y, inverse] = g.node('SimplifiedLayerNormalization', [x, w], [float(x.shape), float(perRow)], { attributes }) as [Value, Value];
+  g.record({
+    inputs: [x, w],
+    outputs: [y],
+    backward: ([dy], [needX, needW]) => {
+      const normed = g.node1('Mul', [x, inverse], float(x.shape));
+      const scaled = g.node1('Mul', [dy, w], float(x.shape));
+      const projection = g.node1('Mul', [scaled, normed], float(x.shape));
+      const mean = g.node1('ReduceMean', [projection, g.constant('int64', [1], [-1])], float(perRow), { attributes: { keepdims: 1 } });
+      const inner = g.node1('Sub', [scaled, g.node1('Mul', [normed, mean], float(x.shape))], float(x.shape));
+      return [
+        needX ? g.node1('Mul', [inner, inverse], float(x.shape)) : undefined,
+        needW ? reduceTo(g, g.node1('Mul', [dy, normed], float(x.shape)), w.shape) : undefined,
+      ];
+    },
+  });
+  return y;
+}
+
+export type RopeTables = { readonly positions: Value; readonly cos: Value; readonly sin: Value };
+
+/** Rotary positions on x[B, H, T, D], halves layout (Su et al. 2021). The way back is the rotation by minus the angle. */
+export function rope(g: Graph, x: Value, { positions, cos, sin }: RopeTables): Value {
+  const rotate = (value: Value, sine: Value): Value => g.node1('RotaryEmbedding', [value, positions, cos, sine], float(x.shape), MS);
+  const y = rotate(x, sin);
+  g.record({
+    inputs: [x],
+    outputs: [y],
+    backward: ([dy]) => [rotate(dy!, g.node1('Neg', [sin], float(sin.shape)))],
+  });
+  return y;
+}
+
+/** Softmax over the last axis. */
+export function softmax(g: Graph, x: Value): Value {
+  const y = g.node1('Softmax', [x], float(x.shape), { attributes: { axis: -1 } });
+  const perRow = [...x.shape.slice(0, -1), 1];
+  g.record({
+    inputs: [x],
+    outputs: [y],
+    backward: ([dy]) => {
+      const weighted = g.node1('Mul', [dy, y], float(x.shape));
+      const sum = g.node1('ReduceSum', [weighted, g.constant('int64', [1], [-1])], float(perRow), { attributes: { keepdims: 1 } });
+      return [g.node1('Sub', [weighted, g.node1('Mul', [y, sum], float(x.shape))], float(x.shape))];
+    },
+  });
+  return y;
+}
+
+/** Gated unit silu(gate) * up on the halves of x[M, 2C] (Shazeer 2020). */
+export function swiglu(g: Graph, x: Value): Value {
+  const half = [x.shape[0]!, (x.shape[1] as number) / 2];
+  const [gate, up] = g.node('Split', [x], [float(half), float(half)], { attributes: { axis: 1, num_outputs: 2 } }) as [Value, Value];
+  const op = (name: string, ...inputs: Value[]): Value => g.node1(name, inputs, float(half));
+  const sigmoid = op('Sigmoid', gate);
+  const silu = op('Mul', gate, sigmoid);
+  const y = op('Mul', silu, up);
+  g.record({
+    inputs: [x],
+    outputs: [y],
+    backward: ([dy]) => {
+      // d silu = s + silu (1 - s)
+      const slope = op('Add', sigmoid, op('Sub', silu, op('Mul', silu, sigmoid)));
+      const dGate = op('Mul', op('Mul', dy!, up), slope);
+      return [g.node1('Concat', [dGate, op('Mul', dy!, silu)], float(x.shape), { attributes: { axis: 1 } })];
+    },
+  });
+  return y;
+}
+
+/** Rows of table[V, C] by ids of any shape, flattened: [M, C]. The gradient is a product with the one-hot ids. */
+export function embedding(g: Graph, table: Value, ids: Value, rows: Dim): Value {
+  const [vocabulary, channels] = table.shape as [number, number];
+  const flat = g.node1('Reshape', [ids, g.constant('int64', [1], [-1])], { type: 'int64', shape: [rows] });
+  const y = g.node1('Gather', [table, flat], float([rows, channels]), { attributes: { axis: 0 } });
+  g.record({
+    inputs: [table],
+    outputs: [y],
+    backward: ([dy]) => {
+      const depth = g.constant('int64', [1], [vocabulary]);
+      const hot = g.node1('OneHot', [flat, depth, g.constant('float32', [2], [0, 1])], float([rows, vocabulary]));
+      return [g.node1('Gemm', [hot, dy], float(table.shape), { attributes: { transA: 1 } })];
+    },
+  });
+  return y;
+}
+
+/** Rows of x[M, C] by index[N]; no index may occur twice (the gradient overwrites). */
+export function gatherRows(g: Graph, x: Value, index: Value): Value {
+  const shape = [index.shape[0]!, ...x.shape.slice(1)];
+  const y = g.node1('Gather', [x, index], float(shape), { attributes: { axis: 0 } });
+  g.record({
+    inputs: [x],
+    outputs: [y],
+    backward: ([dy]) => {
+      const sizes = g.node1('Shape', [x], { type: 'int64', shape: [x.shape.length] });
+      const zeros = g.node1('ConstantOfShape', [sizes], float(x.shape));
+      const column = g.node1('Unsqueeze', [index, g.constant('int64', [1], [1])], { type: 'int64', shape: [index.shape[0]!, 1] });
+      return [g.node1('ScatterND', [zeros, column, dy], float(x.shape))];
+    },
+  });
+  return y;
+}
+
+/** Log-probability of targets[N] under logits[N, V]: [N]. */
+export function targetLogprobs(g: Graph, logits: Value, targets: Value): Value {
+  const [count] = logits.shape as [Dim, number];
+  const axis = g.constant('int64', [1], [1]);
+  const logSoftmax = g.node1('LogSoftmax', [logits], float(logits.shape), { attributes: { axis: -1 } });
+  const column = g.node1('Unsqueeze', [targets, axis], { type: 'int64', shape: [count, 1] });
+  const picked = g.node1('GatherElements', [logSoftmax, column], float([count, 1]), { attributes: { axis: 1 } });
+  const y = g.node1('Squeeze', [picked, axis], float([count]));
+  g.record({
+    inputs: [logits],
+    outputs: [y],
+    backward: ([dy]) => {
+      const upstream = g.node1('Unsqueeze', [dy, axis], float([count, 1]));
+      const spread = g.node1('Mul', [g.node1('Exp', [logSoftmax], float(logits.shape)), upstream], float(logits.shape));
+      const negative = g.node1('Neg', [spread], float(logits.shape));
+      const attributes = { axis: 1, reduction: 'add' };
+      return [g.node1('ScatterElements', [negative, column, upstream], float(logits.shape), { attributes })];
+    },
+  });
+  return y;
+}
+
+export function reshape(g: Graph, x: Value, shape: Shape): Value {
+  const emit = (value: Value, to: Shape): Value => g.node1('Reshape', [value, g.shapeVector(to)], float(to));
+  const y = emit(x, shape);
+  g.record({ inputs: [x], outputs: [y], backward: ([dy]) => [emit(dy!, x.shape)] });
+  return y;
+}
+
+export function transpose(g: Graph, x: Value, axes: readonly number[]): Value {
+  const emit = (value: Value, order: readonly number[]): Value =>
+    g.node1('Transpose', [value], float(order.map((axis) => value.shape[axis]!)), { attributes: { perm: order } });
+  const y = emit(x, axes);
+  const inverse = axes.map((_, axis) => axes.indexOf(axis));
+  g.record({ inputs: [x], outputs: [y], backward: ([dy]) => [emit(dy!, inverse)] });
+  return y;
+}
+
+/** Parts of `x` along `axis` with the given sizes. A part that nobody uses counts as zero on the way back. */
+export function split(g: Graph, x: Value, axis: number, sizes: readonly number[]): Value[] {
+  const shapes = sizes.map((size) => x.shape.map((dim, i) => (i === axis ? size : dim)));
+  const parts = g.node('Split', [x, g.constant('int64', [sizes.length], sizes)], shapes.map(float), { attributes: { axis } });
+  g.record({
+    inputs: [x],
+    outputs: parts,
+    backward: (gradients) => {
+      const filled = gradients.map((dy, i) => dy ?? g.node1('Mul', [parts[i]!, g.scalar(0)], float(shapes[i]!)));
+      return [g.node1('Concat', filled, float(x.shape), { attributes: { axis } })];
+    },
+  });
+  return parts;
+}
+
+export function concat(g: Graph, parts: readonly Value[], axis: number, total: Dim): Value {
+  const shape = parts[0]!.shape.map((dim, i) => (i === axis ? total : dim));
+  const y = g.node1('Concat', parts, float(shape), { attributes: { axis } });
+  g.record({
+    inputs: parts,
+    outputs: [y],
+    backward: ([dy]) => {
+      const sizes = parts.map((part) => part.shape[axis] as number);
+      return g.node('Split', [dy, g.constant('int64', [sizes.length], sizes)], parts.map((part) => float(part.shape)), { attributes: { axis } });
+    },
+  });
+  return y;
+}
+
+/** a + b with broadcasting. */
+export function add(g: Graph, a: Value, b: Value): Value {
+  return binary(g, 'Add', a, b, (dy) => [dy, dy]);
+}
+
+/** a - b with broadcasting. */
+export function sub(g: Graph, a: Value, b: Value): Value {
+  return binary(g, 'Sub', a, b, (dy) => [dy, g.node1('Neg', [dy], float(dy.shape))]);
+}
+
+/** a * b with broadcasting. */
+export function mul(g: Graph, a: Value, b: Value): Value {
+  return binary(g, 'Mul', a, b, (dy) => [g.node1('Mul', [dy, b], float(dy.shape)), g.node1('Mul', [dy, a], float(dy.shape))]);
+}
+
+/** Smaller of a and b, elementwise; on a tie the gradient goes to `a`. */
+export function minimum(g: Graph, a: Value, b: Value): Value {
+  return binary(g, 'Min', a, b, (dy) => {
+    const first = g.node1('LessOrEqual', [a, b], { type: 'bool', shape: dy.shape });
+    const zero = g.scalar(0);
+    return [g.node1('Where', [first, dy, zero], float(dy.shape)), g.node1('Where', [first, zero, dy], float(dy.shape))];
+  });
+}
+
+export function exp(g: Graph, x: Value): Value {
+  const y = g.node1('Exp', [x], float(x.shape));
+  g.record({ inputs: [x], outputs: [y], backward: ([dy]) => [g.node1('Mul', [dy, y], float(x.shape))] });
+  return y;
+}
+
+/** x limited to [low, high] (scalar values); the gradient is zero where a limit holds. */
+export function clip(g: Graph, x: Value, low: Value, high: Value): Value {
+  const y = g.node1('Clip', [x, low, high], float(x.shape));
+  g.record({
+    inputs: [x],
+    outputs: [y],
+    backward: ([dy]) => {
+      const inside = g.node1('Equal', [x, y], { type: 'bool', shape: x.shape });
+      return [g.node1('Where', [inside, dy, g.scalar(0)], float(x.shape))];
+    },
+  });
+  return y;
+}
+
+/** The value of x, treated as a constant on the way back. */
+export function stopGradient(g: Graph, x: Value): Value {
+  return g.node1('Identity', [x], { type: x.type, shape: x.shape });
+}
+
+function binary(g: Graph, op: string, a: Value, b: Value, backward: (dy: Value) => readonly [Value, Value]): Value {
+  const shape = broadcast(a.shape, b.shape);
+  const y = g.node1(op, [a, b], float(shape));
+  g.record({
+    inputs: [a, b],
+    outputs: [y],
+    backward: ([dy], [needA, needB]) => {
+      const [da, db] = backward(dy!);
+      return [needA ? reduceTo(g, da, a.shape) : undefined, needB ? reduceTo(g, db, b.shape) : undefined];
+    },
+  });
+  return y;
+}
+
+function broadcast(a: Shape, b: Shape): Shape {
+  const rank = Math.max(a.length, b.length);
+  return Array.from({ length: rank }, (_, i) => {
+    const p = a[i - rank + a.length] ?? 1;
+    const q = b[i - rank + b.length] ?? 1;
+    if (p !== q && p !== 1 && q !== 1) throw new Error(`internal: shapes [${a.join()}] and [${b.join()}] do not broadcast`);
+    return p === 1 ? q : p;
+  });
+}
+
+/** Sums a gradient over the axes along which its value was repeated. */
+function reduceTo(g: Graph, gradient: Value, shape: Shape): Value {
+  if (sameShape(gradient.shape, shape)) return gradient;
+  const lead = gradient.shape.length - shape.length;
+  const axes = gradient.shape.map((_, i) => i).filter((i) => i < lead || (shape[i - lead] === 1 && gradient.shape[i] !== 1));
+  const kept = gradient.shape.map((dim, i) => (axes.includes(i) ? 1 : dim));
+  const summed = g.node1('ReduceSum', [gradient, g.constant('int64', [axes.length], axes)], float(kept), { attributes: { keepdims: 1 } });
+  return lead === 0 ? summed : g.node1('Reshape', [summed, g.shapeVector(shape)], float(shape));
+}

@@ -1,0 +1,266 @@
+// The embedded Sampler: batched, KV-cached decoding from an immutable copy of the weights. Requests that are
+// waiting when the engine becomes free are sampled together; what a request gets does not depend on its company.
+
+import { randomInt } from 'node:crypto';
+import { TabwrightError } from '../core/index.ts';
+import type { CallOptions, SampledSequence, Sampler, SampleRequest, SamplingParams } from '../core/index.ts';
+import { createRng, type Rng } from '../util/index.ts';
+import { chooseToken } from './choose-token.ts';
+import { emptyCache, selectBlocks, selectCache, takeCache, type Cache } from './kv-cache.ts';
+import { planCohorts, type Cohort } from './cohorts.ts';
+import { promptGraph, stepGraph } from './decoding-graph.ts';
+import type { ModelConfig } from './model-config.ts';
+import { causalMask, MASKED, predecessorIds } from './packing.ts';
+import { Session, type Feeds, type SessionOptions } from './session.ts';
+import { weightSpecs, type Weights } from './weights.ts';
+
+/** Compiled sampling graphs of one model shape, shared by all samplers of a trainer. */
+export class SamplerRuntime {
+  readonly config: ModelConfig;
+  readonly #options: SessionOptions;
+  #prompt: Promise<Session> | undefined;
+  #step: Promise<Session> | undefined;
+
+  constructor(config: ModelConfig, options: SessionOptions = {}) {
+    this.config = config;
+    this.#options = options;
+  }
+
+  prompt(): Promise<Session> {
+    return (this.#prompt ??= Session.compile(promptGraph(this.config, weightSpecs(this.config)), this.#options));
+  }
+
+  step(): Promise<Session> {
+    return (this.#step ??= Session.compile(stepGraph(this.config, weightSpecs(this.config)), this.#options));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const sessions = [this.#prompt, this.#step];
+    this.#prompt = this.#step = undefined;
+    for (const session of sessions) if (session) await (await session).release();
+  }
+}
+
+type Job = {
+  readonly request: SampleRequest;
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (sequences: readonly SampledSequence[]) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** One sequence being sampled. */
+type Row = {
+  readonly job: Job;
+  /** Position of its prompt within the cohort. */
+  readonly prompt: number;
+  readonly rng: Rng;
+  readonly tokens: number[];
+  readonly logprobs: number[];
+  stop: 'stop' | 'length' | undefined;
+  /** How many of the tokens count, once it has stopped. */
+  length: number;
+};
+
+export class EmbeddedSampler implements Sampler {
+  readonly version: number;
+  readonly #runtime: SamplerRuntime;
+  readonly #weights: Feeds;
+  readonly #waiting: Job[] = [];
+  #running: Promise<void> | undefined;
+  #disposed = false;
+
+  /** `weights` must not change afterwards. */
+  constructor(runtime: SamplerRuntime, weights: Weights, version: number) {
+    this.#runtime = runtime;
+    this.#weights = Object.fromEntries(weights.specs.map((spec) => [spec.name, { data: weights.view(spec.name), shape: spec.shape }]));
+    this.version = version;
+  }
+
+  sample(request: SampleRequest, { signal }: CallOptions = {}): Promise<readonly SampledSequence[]> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      if (this.#disposed) throw new TabwrightError('backend', 'This sampler is closed; take a new one from the trainer.', { code: 'sampler-closed' });
+      this.#check(request);
+      checkParams(request.params);
+      this.#waiting.push({ request, signal, resolve, reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  async computeLogprobs(tokens: readonly number[], { signal }: CallOptions = {}): Promise<readonly number[]> {
+    signal?.throwIfAborted();
+    this.#check({ prompt: tokens, numSamples: 1, params: { maxTokens: 0 } });
+    const index = Array.from({ length: Math.max(tokens.length - 1, 1) }, (_, i) => i);
+    const { logits } = await this.#readPrompts([tokens], tokens.length, index);
+    const vocabulary = this.#runtime.config.vocabSize;
+    return tokens.map((token, i) => {
+      if (i === 0) return NaN;
+      const row = logits.subarray((i - 1) * vocabulary, i * vocabulary);
+      const top = row.reduce((a, b) => Math.max(a, b), -Infinity);
+      const sum = row.reduce((total, logit) => total + Math.exp(logit - top), 0);
+      return row[token]! - top - Math.log(sum);
+    });
+  }
+
+  /** Waits for what is being sampled; later calls are refused. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed = true;
+    await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    // One turn of the event loop, so that requests made together are served together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const jobs = this.#waiting.splice(0).filter(({ signal, reject }) => {
+        if (signal?.aborted) reject(signal.reason);
+        return !signal?.aborted;
+      });
+      for (const cohort of planCohorts(jobs.map(({ request }) => request))) {
+        const members = cohort.requests.map((i) => jobs[i]!);
+        try {
+          await this.#sampleCohort(cohort, members);
+        } catch (error) {
+          for (const job of members) job.reject(error);
+        }
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #sampleCohort(cohort: Cohort, jobs: readonly Job[]): Promise<void> {
+    const { layers } = this.#runtime.config;
+    const { prompts, time } = cohort;
+    const first = await this.#readPrompts(prompts, time, prompts.map((prompt, i) => i * time + prompt.length - 1));
+    const all = jobs.flatMap((job, i) => startRows(job, cohort.promptOf[i]!));
+    let rows = all;
+    // From here on the caches hold one block a row; where requests share a prompt its block is repeated.
+    const source = rows.map((row) => row.prompt);
+    let prompt = selectCache(first.cache, prompts.length, source);
+    let recent = emptyCache(layers);
+    extendRows(rows, selectBlocks(first.logits, prompts.length, source));
+
+    for (;;) {
+      for (const row of rows) if (row.job.signal?.aborted) row.stop ??= 'length';
+      const alive = rows.flatMap((row, i) => (row.stop === undefined ? [i] : []));
+      if (alive.length === 0) break;
+      // Finished rows are carried along until they are the majority: moving the caches costs more than computing them.
+      if (alive.length <= rows.length / 2) {
+        prompt = selectCache(prompt, rows.length, alive);
+        recent = selectCache(recent, rows.length, alive);
+        rows = alive.map((i) => rows[i]!);
+      }
+      const session = await this.#runtime.step();
+      const outputs = await session.run(this.#stepFeeds(rows, time, prompt, recent));
+      recent = takeCache(outputs, layers);
+      extendRows(rows, outputs['logits']!);
+    }
+    for (const job of jobs) {
+      if (job.signal?.aborted) job.reject(job.signal.reason);
+      else job.resolve(all.filter((row) => row.job === job).map(finished));
+    }
+  }
+
+  #check({ prompt, numSamples, params }: SampleRequest): void {
+    const { vocabSize, maxPositions } = this.#runtime.config;
+    const fail = (message: string, code: string): never => {
+      throw new TabwrightError('backend', message, { code });
+    };
+    if (prompt.length === 0) fail('The prompt has no tokens; it needs at least one.', 'empty-prompt');
+    const bad = prompt.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabSize));
+    if (bad !== undefined) fail(`Token id ${bad} is outside the vocabulary of ${vocabSize}.`, 'token-out-of-range');
+    if (prompt.length + params.maxTokens > maxPositions) {
+      fail(`A prompt of ${prompt.length} tokens and ${params.maxTokens} new ones exceed the model's ${maxPositions} positions.`, 'sequence-too-long');
+    }
+    if (!(Number.isInteger(numSamples) && numSamples >= 1)) fail(`numSamples must be a positive integer, not ${numSamples}.`, 'bad-sampling-params');
+  }
+
+  /** Logits at the rows of `index` and the keys and values of padded prompts. */
+  async #readPrompts(prompts: readonly (readonly number[])[], time: number, index: readonly number[]): Promise<{ logits: Float32Array; cache: Cache }> {
+    const { config } = this.#runtime;
+    const folds = config.heads / config.kvHeads;
+    const ids = new BigInt64Array(prompts.length * time);
+    prompts.forEach((prompt, line) => prompt.forEach((token, position) => (ids[line * time + position] = BigInt(token))));
+    const rows = [ids.length];
+    const feeds: Record<string, Feeds[string]> = {
+      ...this.#weights,
+      ids: { data: ids, shape: rows },
+      mask: { data: causalMask(time, folds), shape: [folds * time, time] },
+      index: { data: BigInt64Array.from(index, BigInt), shape: [index.length] },
+    };
+    for (let i = 0; i < config.predecessors; i++) feeds[`predecessor_ids.${i}`] = { data: predecessorIds(ids, time, i + 1), shape: rows };
+    const outputs = await (await this.#runtime.prompt()).run(feeds);
+    return { logits: outputs['logits']!, cache: takeCache(outputs, config.layers) };
+  }
+
+  #stepFeeds(rows: readonly Row[], time: number, prompt: Cache, recent: Cache): Feeds {
+    const { predecessors, layers, kvHeads, headDim, maxPositions } = this.#runtime.config;
+    const count = rows.length;
+    // Rows that had finished are fed too; all of a batch have sampled equally many tokens.
+    const sampled = rows[0]!.tokens.length;
+    const width = time + sampled;
+    const mask = new Float32Array(count * width);
+    const lengths = rows.map((row) => row.job.request.prompt.length);
+    lengths.forEach((length, i) => mask.fill(MASKED, i * width + length, i * width + time));
+    const feeds: Record<string, Feeds[string]> = {
+      ...this.#weights,
+      ids: { data: BigInt64Array.from(rows, (row) => tokenBack(row, 0)), shape: [count] },
+      positions: { data: BigInt64Array.from(lengths, (length) => BigInt(Math.min(length + sampled, maxPositions) - 1)), shape: [count, 1] },
+      mask: { data: mask, shape: [count, 1, 1, width] },
+    };
+    for (let i = 0; i < predecessors; i++) {
+      feeds[`predecessor_ids.${i}`] = { data: BigInt64Array.from(rows, (row) => tokenBack(row, i + 1)), shape: [count] };
+    }
+    for (let layer = 0; layer < layers; layer++) {
+      for (const part of ['k', 'v'] as const) {
+        feeds[`prompt.${part}.${layer}`] = { data: prompt[part][layer]!, shape: [count, kvHeads, time, headDim] };
+        feeds[`recent.${part}.${layer}`] = { data: recent[part][layer]!, shape: [count, kvHeads, sampled - 1, headDim] };
+      }
+    }
+    return feeds;
+  }
+}
+
+/** Refuses settings that cannot be honoured, rather than ignoring them. */
+function checkParams({ maxTokens, temperature = 1, topP = 1, topK = -1, seed = 0 }: SamplingParams): void {
+  const fail = (name: string, value: number, range: string): never => {
+    throw new TabwrightError('backend', `Sampling parameter ${name} is ${value}; it must be ${range}.`, { code: 'bad-sampling-params', details: { name, value } });
+  };
+  if (!(Number.isInteger(maxTokens) && maxTokens >= 1)) fail('maxTokens', maxTokens, 'a positive integer');
+  if (!(temperature >= 0 && Number.isFinite(temperature))) fail('temperature', temperature, 'zero or a positive number');
+  if (!(topP > 0 && topP <= 1)) fail('topP', topP, 'above 0 and at most 1');
+  if (!(topK === -1 || (Number.isInteger(topK) && topK >= 1))) fail('topK', topK, 'a positive integer, or -1 for off');
+  if (!Number.isSafeInteger(seed)) fail('seed', seed, 'a safe integer');
+}
+
+function startRows(job: Job, prompt: number): Row[] {
+  const seed = job.request.params.seed ?? randomInt(2 ** 47);
+  return Array.from({ length: job.request.numSamples }, (_, i) => {
+    return { job, prompt, rng: createRng('sample', seed + i), tokens: [], logprobs: [], stop: undefined, length: 0 };
+  });
+}
+
+/** Appends one token to every row; rows that have already finished get a filler that nobody reads. */
+function extendRows(rows: readonly Row[], logits: Float32Array): void {
+  const vocabulary = logits.length / rows.length;
+  rows.forEach((row, i) => {
+    const { temperature = 1, topP = 1, topK = -1, stop = [], maxTokens } = row.job.request.params;
+    const chosen = chooseToken(logits.subarray(i * vocabulary, (i + 1) * vocabulary), { temperature, topP, topK }, row.rng.next());
+    row.tokens.push(chosen.token);
+    row.logprobs.push(chosen.logprob);
+    if (row.stop !== undefined) return;
+    if (stop.includes(chosen.token)) row.stop = 'stop';
+    else if (row.tokens.length >= maxTokens) row.stop = 'length';
+    if (row.stop !== undefined) row.length = row.tokens.length;
+  });
+}
+
+/** The token `back` places before the newest one of a row, reaching into its prompt; 0 before its start. */
+function tokenBack({ tokens, job }: Row, back: number): bigint {
+  const at = tokens.length - 1 - back;
+  return BigInt((at >= 0 ? tokens[at] : job.request.prompt.at(at)) ?? 0);
+}
+
+function finished({ tokens, logprobs, length, stop }: Row): SampledSequence {
+  return { tokens: tokens.slice(0, length), logprobs: logprobs.slice(0, length), stop: stop! };
+}

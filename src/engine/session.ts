@@ -1,0 +1,54 @@
+// One compiled graph on ONNX Runtime. The only file that imports the runtime.
+
+import * as ort from 'onnxruntime-node';
+import { availableParallelism } from 'node:os';
+import type { Graph } from './graph.ts';
+
+export type FeedData = Float32Array | BigInt64Array;
+/** Inputs by name: data and shape. */
+export type Feeds = Readonly<Record<string, { readonly data: FeedData; readonly shape: readonly number[] }>>;
+
+export type SessionOptions = {
+  /** Threads inside one operator. Default: the machine's cores, at most 4. */
+  readonly threads?: number;
+  /** File name to which the runtime writes a profile when the session is released. Default off. */
+  readonly profile?: string;
+};
+
+export class Session {
+  readonly #session: ort.InferenceSession;
+
+  private constructor(session: ort.InferenceSession) {
+    this.#session = session;
+  }
+
+  static async compile(graph: Graph, { threads, profile }: SessionOptions = {}): Promise<Session> {
+    const session = await ort.InferenceSession.create(graph.toOnnx(), {
+      intraOpNumThreads: threads ?? Math.min(4, availableParallelism()),
+      graphOptimizationLevel: 'all',
+      // Shapes differ from call to call; memory patterns would be made for each and never used again.
+      enableMemPattern: false,
+      logSeverityLevel: 3,
+      ...(profile ? { enableProfiling: true, profileFilePrefix: profile } : {}),
+      // Idle worker threads would spin on the core that the browser needs.
+      extra: { session: { intra_op: { allow_spinning: '0' } } },
+    });
+    return new Session(session);
+  }
+
+  /** Runs the graph; outputs by name, in storage owned by the caller. */
+  async run(feeds: Feeds): Promise<Record<string, Float32Array>> {
+    const tensors: Record<string, ort.Tensor> = {};
+    for (const [name, { data, shape }] of Object.entries(feeds)) {
+      tensors[name] = data instanceof Float32Array ? new ort.Tensor('float32', data, shape) : new ort.Tensor('int64', data, shape);
+    }
+    const results = await this.#session.run(tensors);
+    const outputs: Record<string, Float32Array> = {};
+    for (const [name, value] of Object.entries(results)) outputs[name] = value.data as Float32Array;
+    return outputs;
+  }
+
+  async release(): Promise<void> {
+    await this.#session.release();
+  }
+}

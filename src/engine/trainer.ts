@@ -1,0 +1,302 @@
+// The embedded Trainer: Tinker's primitives over graphs in this process, on the CPU. One session a loss and
+// direction, compiled when first used; weights live in JavaScript and are lent to the runtime without a copy.
+
+import { TabwrightError } from '../core/index.ts';
+import type { AdamParams, CallOptions, CustomLoss, Datum, ForwardOutput, LossConfig, LossName, Sampler, Trainer } from '../core/index.ts';
+import { adamStep, createAdamState, type AdamState } from './adam.ts';
+import { loadTrainerState, saveModel, saveTrainerState } from './checkpoint.ts';
+import { loraParts, loraSpecs, mergeLora, type LoraConfig } from './lora.ts';
+import { LOSS_SCALARS } from './losses.ts';
+import type { ModelConfig } from './model-config.ts';
+import { causalMask, packMicroBatches, predecessorIds, type MicroBatch, type ScoredPositions } from './packing.ts';
+import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
+import { Session, type Feeds, type SessionOptions } from './session.ts';
+import { trainingGraph } from './training-graph.ts';
+import type { GraphLora } from './transformer.ts';
+import { initWeights, weightSpecs, type Weights } from './weights.ts';
+
+export type EmbeddedTrainerOptions = SessionOptions & {
+  readonly config: ModelConfig;
+  /** Taken over by the trainer; clone before if they are needed elsewhere. */
+  readonly weights: Weights;
+  /** Train low-rank adapters and leave the weights alone. Default: train every weight. */
+  readonly lora?: LoraConfig;
+  /** Seed of fresh adapters. Default 0. */
+  readonly seed?: number;
+  /** Padded tokens a micro-batch. Default 4096: enough to keep the matrix products large, small enough for memory. */
+  readonly tokenBudget?: number;
+  /**
+   * `all` gives a log-probability for every target, as Tinker does; `weighted` skips targets whose weight or
+   * advantage is zero, whose log-probability is then NaN. Default `all`.
+   */
+  readonly scored?: ScoredPositions;
+};
+
+export class EmbeddedTrainer implements Trainer {
+  readonly config: ModelConfig;
+  readonly #options: EmbeddedTrainerOptions;
+  readonly #base: Weights;
+  readonly #adapters: Weights | undefined;
+  readonly #lora: GraphLora | undefined;
+  readonly #gradient: Weights;
+  readonly #adam: AdamState;
+  readonly #sessions = new Map<string, Promise<Session>>();
+  readonly #samplers: SamplerRuntime;
+  #queue: Promise<unknown> = Promise.resolve();
+  #disposed = false;
+
+  constructor(options: EmbeddedTrainerOptions) {
+    this.config = options.config;
+    this.#options = options;
+    this.#base = options.weights;
+    if (options.lora) {
+      const parts = loraParts(options.weights.specs, options.lora);
+      this.#lora = { parts, config: options.lora };
+      this.#adapters = initWeights(loraSpecs(parts, options.lora), options.seed ?? 0);
+    }
+    const trained = this.#trained;
+    this.#gradient = trained.clone();
+    this.#gradient.flat.fill(0);
+    this.#adam = createAdamState(trained.flat.length);
+    this.#samplers = new SamplerRuntime(options.config, options);
+  }
+
+  /** A trainer on random weights. */
+  static fresh(config: ModelConfig, seed: number, options: Omit<EmbeddedTrainerOptions, 'config' | 'weights'> = {}): EmbeddedTrainer {
+    return new EmbeddedTrainer({ ...options, config, weights: initWeights(weightSpecs(config), seed) });
+  }
+
+  get step(): number {
+    return this.#adam.step;
+  }
+
+  /** Number of weights that `optimStep` changes. */
+  get trainableCount(): number {
+    return this.#trained.flat.length;
+  }
+
+  get #trained(): Weights {
+    return this.#adapters ?? this.#base;
+  }
+
+  forward(data: readonly Datum[], loss: LossName, config: LossConfig = {}, options: CallOptions = {}): Promise<ForwardOutput> {
+    return this.#inOrder(() => this.#pass(data, { loss, config, signal: options.signal, backward: false }));
+  }
+
+  forwardBackward(data: readonly Datum[], loss: LossName, config: LossConfig = {}, options: CallOptions = {}): Promise<ForwardOutput> {
+    return this.#inOrder(() => this.#pass(data, { loss, config, signal: options.signal, backward: true }));
+  }
+
+  forwardBackwardCustom(data: readonly Datum[], loss: CustomLoss, options: CallOptions = {}): Promise<ForwardOutput> {
+    return this.#inOrder(async () => {
+      const rows = data.map(({ tokens, lossInputs }): Datum => {
+        return { tokens, lossInputs: { targetTokens: lossInputs.targetTokens, weights: new Array<number>(tokens.length).fill(0) } };
+      });
+      const common = { loss: 'cross_entropy', config: {}, signal: options.signal } as const;
+      const { logprobs } = await this.#pass(rows, { ...common, backward: false, scored: 'all' });
+      const custom = loss(logprobs);
+      checkCustom(custom, logprobs);
+      const weighted = rows.map((row, i): Datum => ({
+        ...row,
+        // Cross-entropy is -sum w lp, so w = -dLoss/dlp gives exactly the wanted gradient.
+        lossInputs: { targetTokens: row.lossInputs.targetTokens, weights: Array.from(custom.gradients[i]!, (value) => -value) },
+      }));
+      await this.#pass(weighted, { ...common, backward: true });
+      return { logprobs, metrics: { ...custom.metrics, 'loss:sum': custom.loss } };
+    });
+  }
+
+  optimStep(params: AdamParams, options: CallOptions = {}): Promise<{ readonly metrics: Readonly<Record<string, number>> }> {
+    return this.#inOrder(() => {
+      options.signal?.throwIfAborted();
+      const { gradNorm } = adamStep(this.#trained.flat, this.#gradient.flat, this.#adam, params);
+      this.#gradient.flat.fill(0);
+      if (!Number.isFinite(gradNorm)) {
+        throw new TabwrightError('backend', `The gradient of step ${this.step} is not finite; lower the learning rate or look for bad rows.`, {
+          code: 'gradient-not-finite',
+          details: { step: this.step },
+        });
+      }
+      return Promise.resolve({ metrics: { 'optim/grad_norm': gradNorm, 'optim/lr': params.learningRate } });
+    });
+  }
+
+  /** Weights (and adapters), Adam's moments and the step count into the folder `path`. */
+  saveState(path: string, options: CallOptions = {}): Promise<void> {
+    return this.#inOrder(async () => {
+      options.signal?.throwIfAborted();
+      await saveTrainerState(path, { config: this.config, base: this.#base, adapters: this.#adapters, lora: this.#options.lora, adam: this.#adam });
+    });
+  }
+
+  /** Replaces everything that `saveState` wrote; the gradient accumulator is cleared. */
+  loadState(path: string, options: CallOptions = {}): Promise<void> {
+    return this.#inOrder(async () => {
+      options.signal?.throwIfAborted();
+      await loadTrainerState(path, { config: this.config, base: this.#base, adapters: this.#adapters, lora: this.#options.lora, adam: this.#adam });
+      this.#gradient.flat.fill(0);
+    });
+  }
+
+  /** The model alone, adapters merged in, as a folder that `loadModel` reads. */
+  saveWeightsForSampler(path: string, options: CallOptions = {}): Promise<void> {
+    return this.#inOrder(async () => {
+      options.signal?.throwIfAborted();
+      await saveModel(path, this.config, this.#merged());
+    });
+  }
+
+  saveWeightsAndGetSampler(options: CallOptions = {}): Promise<Sampler> {
+    return this.#inOrder(() => {
+      options.signal?.throwIfAborted();
+      return Promise.resolve(new EmbeddedSampler(this.#samplers, this.#merged(), this.step));
+    });
+  }
+
+  /** A copy of the accumulated gradient by public tensor name; for tests and diagnostics. */
+  accumulatedGradient(): Map<string, Float32Array> {
+    return new Map(this.#gradient.tensors().map((tensor) => [tensor.name, tensor.data.slice()]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    await this.#queue;
+    for (const session of this.#sessions.values()) await (await session).release();
+    await this.#samplers[Symbol.asyncDispose]();
+  }
+
+  #merged(): Weights {
+    const weights = this.#base.clone();
+    if (this.#adapters && this.#lora) mergeLora(weights, this.#adapters, this.#lora.parts, this.#lora.config);
+    return weights;
+  }
+
+  /** Calls are carried out one after the other, in the order they were made, whatever became of those before. */
+  #inOrder<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#disposed) {
+      return Promise.reject(new TabwrightError('backend', 'This trainer is closed; create a new one.', { code: 'trainer-closed' }));
+    }
+    const result = this.#queue.then(call);
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+
+  async #pass(data: readonly Datum[], options: PassOptions): Promise<ForwardOutput> {
+    const { loss, config, signal, backward } = options;
+    const batches = packMicroBatches(data, {
+      loss,
+      scored: options.scored ?? this.#options.scored ?? 'all',
+      tokenBudget: this.#options.tokenBudget ?? 4096,
+      vocabSize: this.config.vocabSize,
+      maxPositions: this.config.maxPositions,
+    });
+    const scalars = lossScalars(loss, config);
+    const session = await this.#session(loss, backward);
+    const logprobs = data.map(({ tokens }) => new Float32Array(tokens.length).fill(NaN));
+    // Gradients join the accumulator only when every micro-batch has succeeded: an abort leaves no half of a batch behind.
+    const sum = backward ? new Float32Array(this.#gradient.flat.length) : undefined;
+    let total = 0;
+    for (const batch of batches) {
+      signal?.throwIfAborted();
+      if (batch.origin.length === 0) continue;
+      const outputs = await session.run(this.#feeds(batch, scalars));
+      total += outputs['loss']![0]!;
+      batch.origin.forEach(({ row, position }, i) => {
+        logprobs[row]![position] = outputs['logprobs']![i]!;
+      });
+      if (sum) this.#addGradients(sum, outputs);
+    }
+    if (sum) {
+      const flat = this.#gradient.flat;
+      for (let i = 0; i < flat.length; i++) flat[i]! += sum[i]!;
+    }
+    return { logprobs, metrics: { 'loss:sum': total } };
+  }
+
+  #addGradients(sum: Float32Array, outputs: Record<string, Float32Array>): void {
+    let at = 0;
+    for (const spec of this.#gradient.specs) {
+      const part = outputs[`gradient.${spec.name}`]!;
+      for (let i = 0; i < part.length; i++) sum[at + i]! += part[i]!;
+      at += part.length;
+    }
+  }
+
+  #feeds(batch: MicroBatch, scalars: Feeds): Feeds {
+    const rows = [batch.batch * batch.time];
+    const folds = this.config.heads / this.config.kvHeads;
+    const count = [batch.origin.length];
+    const feeds: Record<string, Feeds[string]> = {
+      ...weightFeeds(this.#base),
+      ...(this.#adapters ? weightFeeds(this.#adapters) : {}),
+      ...scalars,
+      ids: { data: batch.ids, shape: rows },
+      mask: { data: causalMask(batch.time, folds), shape: [folds * batch.time, batch.time] },
+      index: { data: batch.index, shape: count },
+      targets: { data: batch.targets, shape: count },
+    };
+    for (let i = 0; i < this.config.predecessors; i++) {
+      feeds[`predecessor_ids.${i}`] = { data: predecessorIds(batch.ids, batch.time, i + 1), shape: rows };
+    }
+    for (const [name, data] of Object.entries(batch.vectors)) feeds[`loss.${name}`] = { data, shape: count };
+    return feeds;
+  }
+
+  #session(loss: LossName, backward: boolean): Promise<Session> {
+    const key = `${loss} ${backward}`;
+    const known = this.#sessions.get(key);
+    if (known) return known;
+    const graph = trainingGraph({
+      config: this.config,
+      base: this.#base.specs,
+      adapters: this.#adapters?.specs ?? [],
+      ...(this.#lora ? { lora: this.#lora } : {}),
+      loss,
+      trainable: backward ? this.#trained.specs : [],
+    });
+    const session = Session.compile(graph, this.#options);
+    this.#sessions.set(key, session);
+    return session;
+  }
+}
+
+type PassOptions = {
+  readonly loss: LossName;
+  readonly config: LossConfig;
+  readonly signal: AbortSignal | undefined;
+  readonly backward: boolean;
+  readonly scored?: ScoredPositions;
+};
+
+export function weightFeeds(weights: Weights): Feeds {
+  return Object.fromEntries(weights.specs.map((spec) => [spec.name, { data: weights.view(spec.name), shape: spec.shape }]));
+}
+
+/** Loss settings as scalar inputs; a setting that the loss does not have is refused rather than ignored. */
+function lossScalars(loss: LossName, config: LossConfig): Feeds {
+  const defaults: LossConfig = LOSS_SCALARS[loss];
+  const feeds: Record<string, Feeds[string]> = {};
+  for (const [name, value] of Object.entries({ ...defaults, ...config })) {
+    if (!(name in defaults)) {
+      const known = Object.keys(defaults).join(', ') || 'none';
+      throw new TabwrightError('backend', `Loss ${loss} has no setting "${name}"; it has: ${known}.`, { code: 'unknown-loss-setting', details: { loss, name } });
+    }
+    if (!Number.isFinite(value)) {
+      throw new TabwrightError('backend', `Setting "${name}" of loss ${loss} must be a finite number, not ${value}.`, { code: 'bad-loss-setting', details: { loss, name } });
+    }
+    feeds[`loss.${name}`] = { data: Float32Array.of(value), shape: [] };
+  }
+  return feeds;
+}
+
+function checkCustom(custom: ReturnType<CustomLoss>, logprobs: readonly Float32Array[]): void {
+  const aligned = custom.gradients.length === logprobs.length && logprobs.every((row, i) => row.length === custom.gradients[i]!.length);
+  if (aligned) return;
+  const shape = (rows: readonly ArrayLike<number>[]): string => `[${rows.map((row) => row.length).join(', ')}]`;
+  throw new TabwrightError(
+    'backend',
+    `The custom loss returned gradients of lengths ${shape(custom.gradients)} for log-probabilities of lengths ${shape(logprobs)}; they must match.`,
+    { code: 'custom-gradient-shape' },
+  );
+}

@@ -1,0 +1,58 @@
+// The graph of one training micro-batch: tokens and loss inputs in; log-probabilities of the scored targets, the
+// summed loss and, when asked for, the gradient of every trainable weight out.
+
+import type { LossName } from '../core/index.ts';
+import { gradients } from './autodiff.ts';
+import { Graph, type Value } from './graph.ts';
+import { LOSS_SCALARS, LOSS_VECTORS, tokenLoss } from './losses.ts';
+import type { ModelConfig } from './model-config.ts';
+import { gatherRows, targetLogprobs } from './ops.ts';
+import { causalAttention, outputLogits, residualStream, type GraphLora, type TransformerInputs } from './transformer.ts';
+import type { WeightSpec } from './weights.ts';
+
+export type TrainingGraphOptions = {
+  readonly config: ModelConfig;
+  readonly base: readonly WeightSpec[];
+  readonly adapters: readonly WeightSpec[];
+  readonly lora?: GraphLora;
+  readonly loss: LossName;
+  /** Weights to differentiate by; none for a forward pass alone. */
+  readonly trainable: readonly WeightSpec[];
+};
+
+/** Outputs: `logprobs` [N], `loss` [1], and `gradient.<name>` for each trainable weight. */
+export function trainingGraph(options: TrainingGraphOptions): Graph {
+  const { config, base, adapters, lora, loss, trainable } = options;
+  const g = new Graph();
+  const weights = new Map<string, Value>();
+  for (const spec of [...base, ...adapters]) weights.set(spec.name, g.input(spec.name, 'float32', spec.shape));
+  const weight = (name: string): Value => weights.get(name)!;
+
+  const mask = g.input('mask', 'float32', ['GT', 'T']);
+  const inputs: TransformerInputs = {
+    ids: g.input('ids', 'int64', ['M']),
+    predecessors: Array.from({ length: config.predecessors }, (_, i) => g.input(`predecessor_ids.${i}`, 'int64', ['M'])),
+    positions: g.constant('int64', [1], [0]),
+    batch: 'B',
+    time: 'T',
+  };
+  const index = g.input('index', 'int64', ['N']);
+  const targets = g.input('targets', 'int64', ['N']);
+
+  const attend = causalAttention(g, config, inputs, mask);
+  const stream = residualStream(g, { config, weight, inputs, attend, ...(lora ? { lora } : {}) });
+  const logits = outputLogits(g, gatherRows(g, stream, index), config, weight);
+  const logprobs = targetLogprobs(g, logits, targets);
+  const lossInputs: Record<string, Value> = {};
+  for (const name of LOSS_VECTORS[loss]) lossInputs[name] = g.input(`loss.${name}`, 'float32', ['N']);
+  for (const name of Object.keys(LOSS_SCALARS[loss])) lossInputs[name] = g.input(`loss.${name}`, 'float32', []);
+  const perToken = tokenLoss(g, loss, logprobs, lossInputs);
+
+  g.output('logprobs', logprobs);
+  g.output('loss', g.node1('ReduceSum', [perToken], { type: 'float32', shape: [1] }, { attributes: { keepdims: 1 } }));
+  if (trainable.length > 0) {
+    const wanted = trainable.map((spec) => weight(spec.name));
+    gradients(g, perToken, wanted).forEach((gradient, i) => g.output(`gradient.${trainable[i]!.name}`, gradient));
+  }
+  return g;
+}

@@ -158,6 +158,11 @@ export class EmbeddedTrainer implements Trainer {
     return new Map(this.#gradient.tensors().map((tensor) => [tensor.name, tensor.data.slice()]));
   }
 
+  /** The live adapter weights, if there are any. */
+  adapterWeights(): Weights | undefined {
+    return this.#adapters;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;

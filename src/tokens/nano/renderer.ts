@@ -1,0 +1,51 @@
+// The conversation format of the `nano` model. It reads the instruction, the answer to its last action and the page
+// as it is now; earlier turns are left out, because the page's states say what has been done.
+//
+//   <task>Select MRW and click Submit.<notice>...<page>checkbox "MRW" [1]\nbutton "Submit" [2]\n<act>  ->  [1]<end>
+
+import type { Action, Conversation, Renderer } from '../../core/index.ts';
+import { decodeNano, encodeNano, nanoControlId, referenceOf } from './tokenizer.ts';
+
+const MAX_ACTION_TOKENS = 8;
+const MAX_NOTICE_TOKENS = 64;
+
+export type NanoRendererOptions = {
+  /** Longer prompts lose the end of the page. Default 500. */
+  readonly maxPromptTokens?: number;
+};
+
+export function createNanoRenderer({ maxPromptTokens = 500 }: NanoRendererOptions = {}): Renderer {
+  const end = nanoControlId('<end>');
+  return {
+    name: 'nano/1',
+    stopTokens: [end],
+    maxActionTokens: MAX_ACTION_TOKENS,
+    render: (conversation) => renderNano(conversation, maxPromptTokens),
+    parse: (tokens) => parseNano(tokens, end),
+  };
+}
+
+function renderNano({ instruction, observation }: Conversation, maxPromptTokens: number): number[] {
+  const { page, notice } = observation;
+  const head = [nanoControlId('<task>'), ...encodeNano(instruction)];
+  if (notice !== undefined) head.push(nanoControlId('<notice>'), ...encodeNano(notice).slice(0, MAX_NOTICE_TOKENS));
+  head.push(nanoControlId('<page>'));
+  const room = Math.max(0, maxPromptTokens - head.length - 1);
+  return [...head.slice(0, maxPromptTokens - 1), ...encodeNano(page).slice(0, room), nanoControlId('<act>')];
+}
+
+/** What the model said: one reference is a click, anything else is malformed for the one tool that nano knows. */
+function parseNano(tokens: readonly number[], end: number): Action {
+  const text = decodeNano(tokens);
+  const malformed = (problem: string): Action => ({ kind: 'malformed', problem, text });
+  if (tokens.at(-1) !== end) return malformed(`the reply did not end within ${MAX_ACTION_TOKENS} tokens`);
+  if (tokens.length === 1) return malformed('the reply is empty; name one reference, like [3]');
+  const target = referenceOf(tokens[0]!);
+  if (tokens.length > 2 || target === undefined) return malformed('the reply is not one reference; name one, like [3]');
+  return { kind: 'call', tool: 'click', args: { target } };
+}
+
+/** The tokens with which the model says that it clicks `target`; what demonstrations and tests are made of. */
+export function nanoClick(target: number): number[] {
+  return [...encodeNano(`[${target}]`), nanoControlId('<end>')];
+}

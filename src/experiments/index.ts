@@ -1,0 +1,7 @@
+// What runs add up to: failure analysis, comparisons between stages, and the report of a run.
+
+export { classifyFailure, FAILURE_CLASSES, type Failure, type FailureClass } from './failure-classes.ts';
+export { chooseReplays, type Replay, type ReplayChoice } from './replays.ts';
+export { buildReport, type EvaluatedStage, type ReportInput } from './report.ts';
+export { renderReportHtml, type ReportPageParts } from './report-html.ts';
+export { REPORT_VERSION, reportSchema, type Comparison, type Report, type StageReport } from './report-schema.ts';

@@ -59,7 +59,8 @@ function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid)) return true; // not a name of ours after all: leave it alone
   try {
     process.kill(pid, 0);
-    return true;
+    // A zombie is dead, but where nothing reaps orphans (some containers) its id stays taken.
+    return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'; // another user's process is alive too
   }

@@ -14,12 +14,21 @@ export function createAdamState(size: number): AdamState {
   return { first: new Float32Array(size), second: new Float32Array(size), step: 0 };
 }
 
-/** Changes weights and state in place. Returns the gradient's L2 norm before clipping. */
-export function adamStep(weights: Float32Array, gradient: Float32Array, state: AdamState, params: AdamParams): { gradNorm: number } {
-  const { learningRate, beta1 = 0.9, beta2 = 0.95, eps = 1e-12, weightDecay = 0, gradClipNorm = 0 } = params;
+export function l2Norm(vector: Float32Array): number {
   let squares = 0;
-  for (let i = 0; i < gradient.length; i++) squares += gradient[i]! * gradient[i]!;
-  const gradNorm = Math.sqrt(squares);
+  for (let i = 0; i < vector.length; i++) squares += vector[i]! * vector[i]!;
+  return Math.sqrt(squares);
+}
+
+/** Changes weights and state in place. `gradNorm` is the gradient's L2 norm, which clipping compares with its limit. */
+export function adamStep(
+  weights: Float32Array,
+  gradient: Float32Array,
+  state: AdamState,
+  params: AdamParams,
+  gradNorm = l2Norm(gradient),
+): void {
+  const { learningRate, beta1 = 0.9, beta2 = 0.95, eps = 1e-12, weightDecay = 0, gradClipNorm = 0 } = params;
   const scale = gradClipNorm > 0 && gradNorm > gradClipNorm ? gradClipNorm / gradNorm : 1;
   state.step += 1;
   const correction1 = 1 - beta1 ** state.step;
@@ -32,5 +41,4 @@ export function adamStep(weights: Float32Array, gradient: Float32Array, state: A
     const v = (second[i] = beta2 * second[i]! + (1 - beta2) * g * g);
     weights[i] = weights[i]! * keep - (learningRate * (m / correction1)) / (Math.sqrt(v / correction2) + eps);
   }
-  return { gradNorm };
 }

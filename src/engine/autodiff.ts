@@ -9,7 +9,8 @@ export function gradients(graph: Graph, output: Value, wrt: readonly Value[]): V
   for (const entry of graph.tape) {
     if (entry.inputs.some((input) => active.has(input.name))) entry.outputs.forEach((value) => active.add(value.name));
   }
-  if (!active.has(output.name)) throw new Error(`internal: ${output.name} does not depend on any of the ${wrt.length} values asked for`);
+  if (!active.has(output.name))
+    throw new Error(`internal: ${output.name} does not depend on any of the ${wrt.length} values asked for`);
 
   const seed = graph.node1('ConstantOfShape', [shapeOf(graph, output)], { type: 'float32', shape: output.shape });
   const ones = graph.node1('Add', [seed, graph.scalar(1)], { type: 'float32', shape: output.shape });
@@ -33,7 +34,9 @@ export function gradients(graph: Graph, output: Value, wrt: readonly Value[]): V
       const input = entry.inputs[index]!;
       if (!gradient || !needs[index]) return;
       if (!sameShape(gradient.shape, input.shape)) {
-        throw new Error(`internal: gradient of ${input.name} has shape [${gradient.shape.join()}], not [${input.shape.join()}]`);
+        throw new Error(
+          `internal: gradient of ${input.name} has shape [${gradient.shape.join()}], not [${input.shape.join()}]`,
+        );
       }
       const parts = partial.get(input.name);
       if (parts) parts.push(gradient);

@@ -47,25 +47,41 @@ export async function loadModel(path: string): Promise<{ config: ModelConfig; we
   return { config: model, weights };
 }
 
-export async function saveTrainerState(path: string, { config, base, adapters, lora, adam }: TrainerState): Promise<void> {
+export async function saveTrainerState(
+  path: string,
+  { config, base, adapters, lora, adam }: TrainerState,
+): Promise<void> {
   const trained = adapters ?? base;
   const moments = [new Weights(trained.specs, adam.first), new Weights(trained.specs, adam.second)];
   const files: Record<string, NamedTensor[]> = {
     [MODEL_FILE]: base.tensors(),
-    [OPTIMIZER_FILE]: moments.flatMap((moment, i) => moment.tensors().map((tensor) => ({ ...tensor, name: `moment${i + 1}.${tensor.name}` }))),
+    [OPTIMIZER_FILE]: moments.flatMap((moment, i) =>
+      moment.tensors().map((tensor) => ({ ...tensor, name: `moment${i + 1}.${tensor.name}` })),
+    ),
   };
   if (adapters) files[ADAPTER_FILE] = adapters.tensors();
-  await writeFolder(path, { version: FORMAT_VERSION, model: config, ...(lora ? { lora } : {}), step: adam.step }, files);
+  await writeFolder(
+    path,
+    { version: FORMAT_VERSION, model: config, ...(lora ? { lora } : {}), step: adam.step },
+    files,
+  );
 }
 
 /** Fills the given weights and moments from a folder of the same model and adapter settings. */
-export async function loadTrainerState(path: string, { config, base, adapters, lora, adam }: TrainerState): Promise<void> {
+export async function loadTrainerState(
+  path: string,
+  { config, base, adapters, lora, adam }: TrainerState,
+): Promise<void> {
   const file = await readConfig(path);
   const mismatch = (what: string): TabwrightError =>
-    new TabwrightError('store', `The checkpoint ${path} is for ${what} than this trainer; start the trainer with the checkpoint's settings.`, {
-      code: 'checkpoint-mismatch',
-      details: { path },
-    });
+    new TabwrightError(
+      'store',
+      `The checkpoint ${path} is for ${what} than this trainer; start the trainer with the checkpoint's settings.`,
+      {
+        code: 'checkpoint-mismatch',
+        details: { path },
+      },
+    );
   if (canonical(file.model) !== canonical(config)) throw mismatch('another model config');
   if (canonical(file.lora ?? null) !== canonical(lora ?? null)) throw mismatch('other LoRA settings');
   if (file.step === undefined) throw mismatch('sampling only (it has no optimiser state), which is something else');
@@ -84,7 +100,11 @@ export async function loadTrainerState(path: string, { config, base, adapters, l
   adam.step = file.step;
 }
 
-async function writeFolder(path: string, config: ConfigFile, files: Readonly<Record<string, readonly NamedTensor[]>>): Promise<void> {
+async function writeFolder(
+  path: string,
+  config: ConfigFile,
+  files: Readonly<Record<string, readonly NamedTensor[]>>,
+): Promise<void> {
   const temporary = join(dirname(path), `.${randomUUID()}.partial`);
   try {
     await mkdir(temporary, { recursive: true });
@@ -97,11 +117,15 @@ async function writeFolder(path: string, config: ConfigFile, files: Readonly<Rec
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new TabwrightError('store', `The checkpoint ${path} could not be written (${code}); check free space and permissions.`, {
-      code: code === 'ENOSPC' ? 'disk-full' : 'checkpoint-not-written',
-      details: { path, reason: code },
-      cause: error,
-    });
+    throw new TabwrightError(
+      'store',
+      `The checkpoint ${path} could not be written (${code}); check free space and permissions.`,
+      {
+        code: code === 'ENOSPC' ? 'disk-full' : 'checkpoint-not-written',
+        details: { path, reason: code },
+        cause: error,
+      },
+    );
   }
 }
 
@@ -112,7 +136,11 @@ async function readConfig(path: string): Promise<ConfigFile> {
   try {
     parsed = JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
-    throw new TabwrightError('store', `${file} is not JSON: the file is damaged; restore it from its source.`, { code: 'bad-checkpoint-config', details: { file }, cause: error });
+    throw new TabwrightError('store', `${file} is not JSON: the file is damaged; restore it from its source.`, {
+      code: 'bad-checkpoint-config',
+      details: { file },
+      cause: error,
+    });
   }
   const version = typeof parsed === 'object' && parsed !== null && 'version' in parsed ? parsed.version : undefined;
   if (version !== FORMAT_VERSION) {
@@ -122,7 +150,10 @@ async function readConfig(path: string): Promise<ConfigFile> {
   const result = configFileSchema.safeParse(parsed);
   if (result.success) return result.data;
   if (typeof parsed === 'object' && parsed !== null && 'model' in parsed) parseModelConfig(parsed.model, file);
-  throw new TabwrightError('store', `${file} is not a checkpoint config: ${z.prettifyError(result.error)}`, { code: 'bad-checkpoint-config', details: { file } });
+  throw new TabwrightError('store', `${file} is not a checkpoint config: ${z.prettifyError(result.error)}`, {
+    code: 'bad-checkpoint-config',
+    details: { file },
+  });
 }
 
 /** Reads one file's tensors into `weights`; every tensor must be there with its shape, and no other. */
@@ -138,14 +169,24 @@ async function readInto(path: string, name: string, weights: Weights, prefix = '
     const found = tensors.get(key);
     if (!found) throw fail(`tensor "${key}" of shape [${shape.join(', ')}] is missing.`, key, 'tensor-missing');
     if (found.shape.join() !== shape.join()) {
-      throw fail(`tensor "${key}" has shape [${found.shape.join(', ')}], expected [${shape.join(', ')}].`, key, 'tensor-shape');
+      throw fail(
+        `tensor "${key}" has shape [${found.shape.join(', ')}], expected [${shape.join(', ')}].`,
+        key,
+        'tensor-shape',
+      );
     }
     const bad = found.data.findIndex((value) => !Number.isFinite(value));
-    if (bad >= 0) throw fail(`tensor "${key}" holds ${found.data[bad]} at element ${bad}; the file is damaged.`, key, 'tensor-not-finite');
+    if (bad >= 0)
+      throw fail(
+        `tensor "${key}" holds ${found.data[bad]} at element ${bad}; the file is damaged.`,
+        key,
+        'tensor-not-finite',
+      );
     data.set(found.data);
   }
   for (const key of tensors.keys()) {
-    if (key.startsWith(prefix) && !expected.has(key)) throw fail(`tensor "${key}" does not belong to this model.`, key, 'tensor-unknown');
+    if (key.startsWith(prefix) && !expected.has(key))
+      throw fail(`tensor "${key}" does not belong to this model.`, key, 'tensor-unknown');
   }
   return weights;
 }
@@ -155,13 +196,19 @@ async function readBytes(file: string): Promise<Uint8Array> {
     return await readFile(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new TabwrightError('store', `${file} could not be read (${code}); check the path.`, { code: 'checkpoint-not-read', details: { file, reason: code }, cause: error });
+    throw new TabwrightError('store', `${file} could not be read (${code}); check the path.`, {
+      code: 'checkpoint-not-read',
+      details: { file, reason: code },
+      cause: error,
+    });
   }
 }
 
 /** JSON with sorted keys, so that equal configs compare equal. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
-    item && typeof item === 'object' && !Array.isArray(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
+    item && typeof item === 'object' && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
   );
 }

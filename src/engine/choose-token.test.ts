@@ -16,7 +16,11 @@ describe('choosing a token', () => {
   // 40,000 draws: standard error at most 0.0025.
   const cases: [string, typeof PLAIN, number[]][] = [
     ['follows the distribution', PLAIN, [0.5, 0.3, 0.15, 0.05]],
-    ['sharpens with temperature 1/2 to the squares', { ...PLAIN, temperature: 0.5 }, [0.25, 0.09, 0.0225, 0.0025].map((p) => p / 0.365)],
+    [
+      'sharpens with temperature 1/2 to the squares',
+      { ...PLAIN, temperature: 0.5 },
+      [0.25, 0.09, 0.0225, 0.0025].map((p) => p / 0.365),
+    ],
     ['keeps the k likeliest', { ...PLAIN, topK: 2 }, [0.625, 0.375, 0, 0]],
     ['keeps the smallest set that reaches top-p', { ...PLAIN, topP: 0.75 }, [0.625, 0.375, 0, 0]],
     ['keeps one token at least, however small top-p is', { ...PLAIN, topP: 1e-6 }, [1, 0, 0, 0]],
@@ -33,7 +37,12 @@ describe('choosing a token', () => {
   });
 
   it('reports the log-probability before temperature and truncation', () => {
-    for (const truncation of [PLAIN, { ...PLAIN, temperature: 0.3 }, { ...PLAIN, topK: 1 }, { ...PLAIN, temperature: 0 }]) {
+    for (const truncation of [
+      PLAIN,
+      { ...PLAIN, temperature: 0.3 },
+      { ...PLAIN, topK: 1 },
+      { ...PLAIN, temperature: 0 },
+    ]) {
       expect(chooseToken(LOGITS, truncation, 0).logprob).toBeCloseTo(Math.log(0.5), 6);
     }
   });

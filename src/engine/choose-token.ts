@@ -6,14 +6,21 @@ export type Truncation = { readonly temperature: number; readonly topP: number; 
  * Draws by inverse transform from `uniform` in [0, 1). Temperature 0 takes the largest logit, the lowest id on a tie.
  * Top-k, then top-p (Holtzman et al. 2020) act on the tempered distribution; `logprob` (nats) ignores all three.
  */
-export function chooseToken(logits: Float32Array, { temperature, topP, topK }: Truncation, uniform: number): { token: number; logprob: number } {
+export function chooseToken(
+  logits: Float32Array,
+  { temperature, topP, topK }: Truncation,
+  uniform: number,
+): { token: number; logprob: number } {
   let best = 0;
   for (let i = 1; i < logits.length; i++) if (logits[i]! > logits[best]!) best = i;
   const top = logits[best]!;
   let sum = 0;
   for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i]! - top);
   const logNormalizer = top + Math.log(sum);
-  const pick = (token: number): { token: number; logprob: number } => ({ token, logprob: logits[token]! - logNormalizer });
+  const pick = (token: number): { token: number; logprob: number } => ({
+    token,
+    logprob: logits[token]! - logNormalizer,
+  });
   if (temperature === 0) return pick(best);
 
   const weights = Float64Array.from(logits, (logit) => Math.exp((logit - top) / temperature));
@@ -27,7 +34,14 @@ export function chooseToken(logits: Float32Array, { temperature, topP, topK }: T
     const size = kept.findIndex((id) => (reached += weights[id]!) >= topP * mass);
     kept = kept.slice(0, size < 0 ? kept.length : size + 1);
   }
-  return pick(kept[drawIndex(Float64Array.from(kept, (id) => weights[id]!), uniform)]!);
+  return pick(
+    kept[
+      drawIndex(
+        Float64Array.from(kept, (id) => weights[id]!),
+        uniform,
+      )
+    ]!,
+  );
 }
 
 function drawIndex(weights: Float64Array, uniform: number): number {

@@ -57,7 +57,11 @@ export function stepGraph(config: ModelConfig, specs: readonly WeightSpec[]): Gr
     const early = matmul(g, rows, prompt[layer]!.k, { transB: true, scale });
     const late = matmul(g, rows, keys, { transB: true, scale });
     const weights = softmax(g, add(g, concat(g, [early, late], 3, 'S'), mask));
-    const result = add(g, matmul(g, slice(g, weights, 'early'), prompt[layer]!.v), matmul(g, slice(g, weights, 'late'), values));
+    const result = add(
+      g,
+      matmul(g, slice(g, weights, 'early'), prompt[layer]!.v),
+      matmul(g, slice(g, weights, 'late'), values),
+    );
     return reshape(g, result, ['B', heads, 1, headDim]);
   };
   // Attention weights are cut where the prompt ends; both lengths are known only when the graph runs.
@@ -82,7 +86,9 @@ function weightInputs(g: Graph, specs: readonly WeightSpec[]): (name: string) =>
 function tokenInputs(g: Graph, config: ModelConfig, positions: Value, time: string | number): TransformerInputs {
   return {
     ids: g.input('ids', 'int64', ['M']),
-    predecessors: Array.from({ length: config.predecessors }, (_, i) => g.input(`predecessor_ids.${i}`, 'int64', ['M'])),
+    predecessors: Array.from({ length: config.predecessors }, (_, i) =>
+      g.input(`predecessor_ids.${i}`, 'int64', ['M']),
+    ),
     positions,
     batch: 'B',
     time,

@@ -31,7 +31,10 @@ export type TapeEntry = {
   readonly inputs: readonly Value[];
   readonly outputs: readonly Value[];
   /** Gradients by output (undefined: zero) to gradients by input; only inputs with `needs[i]` are asked for. */
-  readonly backward: (gradients: readonly (Value | undefined)[], needs: readonly boolean[]) => readonly (Value | undefined)[];
+  readonly backward: (
+    gradients: readonly (Value | undefined)[],
+    needs: readonly boolean[],
+  ) => readonly (Value | undefined)[];
 };
 
 export type NodeOptions = {
@@ -84,7 +87,9 @@ export class Graph {
   /** A larger table stored in the graph, e.g. rotary angles. */
   table(name: string, shape: readonly number[], data: Float32Array): Value {
     const rawData = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    this.#initializers.push(create(TensorProtoSchema, { name, dataType: DataType.FLOAT, dims: shape.map(BigInt), rawData: rawData.slice() }));
+    this.#initializers.push(
+      create(TensorProtoSchema, { name, dataType: DataType.FLOAT, dims: shape.map(BigInt), rawData: rawData.slice() }),
+    );
     return { name, type: 'float32', shape };
   }
 
@@ -93,7 +98,12 @@ export class Graph {
   }
 
   /** Appends a node; `results` gives type and shape of each output. */
-  node(op: string, inputs: readonly (Value | undefined)[], results: readonly Omit<Value, 'name'>[], options: NodeOptions = {}): Value[] {
+  node(
+    op: string,
+    inputs: readonly (Value | undefined)[],
+    results: readonly Omit<Value, 'name'>[],
+    options: NodeOptions = {},
+  ): Value[] {
     const outputs = results.map((result) => ({ ...result, name: `${op}_${this.#count++}` }));
     this.#nodes.push(
       create(NodeProtoSchema, {
@@ -108,7 +118,12 @@ export class Graph {
   }
 
   /** `node` for the common case of one output. */
-  node1(op: string, inputs: readonly (Value | undefined)[], result: Omit<Value, 'name'>, options: NodeOptions = {}): Value {
+  node1(
+    op: string,
+    inputs: readonly (Value | undefined)[],
+    result: Omit<Value, 'name'>,
+    options: NodeOptions = {},
+  ): Value {
     return this.node(op, inputs, [result], options)[0]!;
   }
 
@@ -120,10 +135,15 @@ export class Graph {
   shapeVector(shape: Shape): Value {
     const symbols = shape.filter((dim) => typeof dim === 'string');
     const unknown = symbols.filter((dim) => !this.#symbols.has(dim));
-    if (unknown.length > 1) throw new Error(`internal: cannot resolve the sizes ${unknown.join(', ')} of [${shape.join(', ')}]`);
+    if (unknown.length > 1)
+      throw new Error(`internal: cannot resolve the sizes ${unknown.join(', ')} of [${shape.join(', ')}]`);
     const free = unknown[0] ?? symbols.at(-1);
     if (symbols.length > 1) return this.runtimeShape(shape, free);
-    return this.constant('int64', [shape.length], shape.map((dim) => (typeof dim === 'number' ? dim : -1)));
+    return this.constant(
+      'int64',
+      [shape.length],
+      shape.map((dim) => (typeof dim === 'number' ? dim : -1)),
+    );
   }
 
   /** A shape read off the inputs when the graph runs; `free` is written as -1. */
@@ -150,7 +170,13 @@ export class Graph {
           { domain: '', version: OPSET },
           { domain: 'com.microsoft', version: 1n },
         ],
-        graph: { name: 'graph', node: this.#nodes, initializer: this.#initializers, input: this.#inputs, output: this.#outputs },
+        graph: {
+          name: 'graph',
+          node: this.#nodes,
+          initializer: this.#initializers,
+          input: this.#inputs,
+          output: this.#outputs,
+        },
       }),
     );
   }

@@ -39,7 +39,16 @@ export function loraParts(specs: readonly WeightSpec[], lora: LoraConfig): LoraP
       const module = part.name.split('.').at(-2)!;
       if (!(lora.targetModules as readonly string[]).includes(module)) return [];
       const stem = part.name.replace(/\.weight$/, '');
-      return [{ weight: spec.name, start: at, rows: part.rows, columns: spec.shape[1]!, a: `${stem}.lora_A.weight`, b: `${stem}.lora_B.weight` }];
+      return [
+        {
+          weight: spec.name,
+          start: at,
+          rows: part.rows,
+          columns: spec.shape[1]!,
+          a: `${stem}.lora_A.weight`,
+          b: `${stem}.lora_B.weight`,
+        },
+      ];
     });
   });
 }
@@ -54,7 +63,13 @@ export function loraSpecs(parts: readonly LoraPart[], lora: LoraConfig): WeightS
 }
 
 /** Adds `sign` times the adapters' product to the base weights in place: +1 merges, -1 unmerges. */
-export function mergeLora(base: Weights, adapters: Weights, parts: readonly LoraPart[], lora: LoraConfig, sign: 1 | -1 = 1): void {
+export function mergeLora(
+  base: Weights,
+  adapters: Weights,
+  parts: readonly LoraPart[],
+  lora: LoraConfig,
+  sign: 1 | -1 = 1,
+): void {
   const scale = (sign * lora.alpha) / lora.rank;
   for (const part of parts) {
     const target = base.view(part.weight);
@@ -74,5 +89,8 @@ export function parseLoraConfig(input: unknown): LoraConfig {
   const parsed = loraConfigSchema.safeParse(input);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'lora'}: ${issue.message}`);
-  throw new TabwrightError('config', `The LoRA settings are not usable: ${problems.join('; ')}.`, { code: 'bad-lora-config', details: { problems } });
+  throw new TabwrightError('config', `The LoRA settings are not usable: ${problems.join('; ')}.`, {
+    code: 'bad-lora-config',
+    details: { problems },
+  });
 }

@@ -9,12 +9,22 @@ import { Session, type Feeds } from './session.ts';
 
 type Row = { readonly lp: number; readonly q: number; readonly a: number };
 
-async function evaluate(loss: LossName, rows: readonly Row[], settings: Readonly<Record<string, number>> = {}): Promise<{ value: number[]; slope: number[] }> {
+async function evaluate(
+  loss: LossName,
+  rows: readonly Row[],
+  settings: Readonly<Record<string, number>> = {},
+): Promise<{ value: number[]; slope: number[] }> {
   const g = new Graph();
   const lp = g.input('lp', 'float32', [rows.length]);
   const inputs: Record<string, Value> = {};
-  const feeds: Record<string, Feeds[string]> = { lp: { data: Float32Array.from(rows, (row) => row.lp), shape: [rows.length] } };
-  const columns = { weights: rows.map((row) => row.a), advantages: rows.map((row) => row.a), logprobs: rows.map((row) => row.q) };
+  const feeds: Record<string, Feeds[string]> = {
+    lp: { data: Float32Array.from(rows, (row) => row.lp), shape: [rows.length] },
+  };
+  const columns = {
+    weights: rows.map((row) => row.a),
+    advantages: rows.map((row) => row.a),
+    logprobs: rows.map((row) => row.q),
+  };
   for (const name of LOSS_VECTORS[loss]) {
     inputs[name] = g.input(name, 'float32', [rows.length]);
     feeds[name] = { data: Float32Array.from(columns[name]), shape: [rows.length] };
@@ -44,46 +54,80 @@ function expectClose(found: readonly number[], expected: readonly number[]): voi
 describe('losses have their closed form', () => {
   it('cross_entropy is minus weight times log-probability, negative weights included', async () => {
     const { value, slope } = await evaluate('cross_entropy', ROWS);
-    expectClose(value, ROWS.map(({ lp, a }) => -a * lp));
-    expectClose(slope, ROWS.map(({ a }) => -a));
+    expectClose(
+      value,
+      ROWS.map(({ lp, a }) => -a * lp),
+    );
+    expectClose(
+      slope,
+      ROWS.map(({ a }) => -a),
+    );
   });
 
   it('importance_sampling differentiates through the ratio', async () => {
     const { value, slope } = await evaluate('importance_sampling', ROWS);
-    expectClose(value, ROWS.map((row) => -ratioOf(row) * row.a));
-    expectClose(slope, ROWS.map((row) => -ratioOf(row) * row.a));
+    expectClose(
+      value,
+      ROWS.map((row) => -ratioOf(row) * row.a),
+    );
+    expectClose(
+      slope,
+      ROWS.map((row) => -ratioOf(row) * row.a),
+    );
   });
 
   it('ppo takes the smaller of plain and clipped, and has no gradient where the clip holds', async () => {
     const { value, slope } = await evaluate('ppo', ROWS);
     const clipped = (row: Row): number => Math.min(Math.max(ratioOf(row), 0.8), 1.2);
-    expectClose(value, ROWS.map((row) => -Math.min(ratioOf(row) * row.a, clipped(row) * row.a)));
+    expectClose(
+      value,
+      ROWS.map((row) => -Math.min(ratioOf(row) * row.a, clipped(row) * row.a)),
+    );
     const held = (row: Row): boolean => (row.a > 0 ? ratioOf(row) > 1.2 : ratioOf(row) < 0.8);
-    expectClose(slope, ROWS.map((row) => (held(row) ? 0 : -ratioOf(row) * row.a)));
+    expectClose(
+      slope,
+      ROWS.map((row) => (held(row) ? 0 : -ratioOf(row) * row.a)),
+    );
   });
 
   it('ppo takes its bounds as absolute ratios', async () => {
     const { slope } = await evaluate('ppo', ROWS, { clipLow: 0.4, clipHigh: 7 });
-    expectClose(slope, ROWS.map((row) => -ratioOf(row) * row.a));
+    expectClose(
+      slope,
+      ROWS.map((row) => -ratioOf(row) * row.a),
+    );
   });
 
   it('cispo weights the log-probability by a clipped ratio that is held constant', async () => {
     const { value, slope } = await evaluate('cispo', ROWS);
     const weight = (row: Row): number => Math.min(ratioOf(row), 4);
-    expectClose(value, ROWS.map((row) => -weight(row) * row.lp * row.a));
-    expectClose(slope, ROWS.map((row) => -weight(row) * row.a));
+    expectClose(
+      value,
+      ROWS.map((row) => -weight(row) * row.lp * row.a),
+    );
+    expectClose(
+      slope,
+      ROWS.map((row) => -weight(row) * row.a),
+    );
   });
 
   it('dro pulls the log-probability back to the sampler even where the advantage is zero', async () => {
     const rows = [...ROWS, { lp: -1, q: -2, a: 0 }];
     const { value, slope } = await evaluate('dro', rows, { beta: 0.3 });
-    expectClose(value, rows.map(({ lp, q, a }) => -(lp * a - 0.15 * (lp - q) ** 2)));
-    expectClose(slope, rows.map(({ lp, q, a }) => -a + 0.3 * (lp - q)));
+    expectClose(
+      value,
+      rows.map(({ lp, q, a }) => -(lp * a - 0.15 * (lp - q) ** 2)),
+    );
+    expectClose(
+      slope,
+      rows.map(({ lp, q, a }) => -a + 0.3 * (lp - q)),
+    );
   });
 
   it('all policy-gradient losses have the same slope at ratio one', async () => {
     const rows = ROWS.map((row) => ({ ...row, lp: row.q }));
     const expected = rows.map(({ a }) => -a);
-    for (const loss of ['importance_sampling', 'ppo', 'cispo', 'dro'] as const) expectClose((await evaluate(loss, rows)).slope, expected);
+    for (const loss of ['importance_sampling', 'ppo', 'cispo', 'dro'] as const)
+      expectClose((await evaluate(loss, rows)).slope, expected);
   });
 });

@@ -58,10 +58,19 @@ const CHECKS: Record<string, OpCheck> = {
   reshape: { inputs: { x }, build: (g, v) => ops.reshape(g, v('x'), [2, 6]) },
   transpose: { inputs: { x: cube }, build: (g, v) => ops.transpose(g, v('x'), [2, 0, 1]) },
   'split, with a part left unused': { inputs: { x: cube }, build: (g, v) => ops.split(g, v('x'), 1, [1, 2])[1]! },
-  concat: { inputs: { a: cube, b: randomMatrix('b', [2, 2, 4]) }, build: (g, v) => ops.concat(g, [v('a'), v('b')], 1, 5) },
-  'add with broadcasting': { inputs: { a: cube, b: randomMatrix('b', [3, 1]) }, build: (g, v) => ops.add(g, v('a'), v('b')) },
+  concat: {
+    inputs: { a: cube, b: randomMatrix('b', [2, 2, 4]) },
+    build: (g, v) => ops.concat(g, [v('a'), v('b')], 1, 5),
+  },
+  'add with broadcasting': {
+    inputs: { a: cube, b: randomMatrix('b', [3, 1]) },
+    build: (g, v) => ops.add(g, v('a'), v('b')),
+  },
   'sub with broadcasting': { inputs: { a: x, b: cube }, build: (g, v) => ops.sub(g, v('a'), v('b')) },
-  'mul with broadcasting': { inputs: { a: cube, b: randomMatrix('b', [4]) }, build: (g, v) => ops.mul(g, v('a'), v('b')) },
+  'mul with broadcasting': {
+    inputs: { a: cube, b: randomMatrix('b', [4]) },
+    build: (g, v) => ops.mul(g, v('a'), v('b')),
+  },
   minimum: {
     inputs: { a: randomMatrix('a', [3, 4], 0.1), b: randomMatrix('zero', [3, 4], 0.05) },
     build: (g, v) => ops.minimum(g, v('a'), ops.mul(g, v('b'), g.scalar(0.02))),
@@ -83,7 +92,10 @@ describe('the gradient of each operation agrees with central differences', () =>
 
   it('a stopped gradient is treated as a constant', async () => {
     // d/dx of stop(x) x is stop(x), not 2x, which the differences would give: the error is the missing half.
-    const error = await gradientError({ inputs: { x }, build: (g, v) => ops.mul(g, ops.stopGradient(g, v('x')), v('x')) });
+    const error = await gradientError({
+      inputs: { x },
+      build: (g, v) => ops.mul(g, ops.stopGradient(g, v('x')), v('x')),
+    });
     expect(error).toBeGreaterThan(0.5);
   });
 });

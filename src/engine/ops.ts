@@ -31,7 +31,12 @@ export type MatmulOptions = {
 };
 
 /** Batched product over the last two axes with optional transposes and scale: scale * op(a) op(b). */
-export function matmul(g: Graph, a: Value, b: Value, { transA = false, transB = false, scale = 1 }: MatmulOptions = {}): Value {
+export function matmul(
+  g: Graph,
+  a: Value,
+  b: Value,
+  { transA = false, transB = false, scale = 1 }: MatmulOptions = {},
+): Value {
   const product = (p: Value, q: Value, tp: boolean, tq: boolean): Value => {
     const rank = p.shape.length;
     const shape = [...p.shape.slice(0, rank - 2), p.shape[rank - (tp ? 1 : 2)]!, q.shape[rank - (tq ? 2 : 1)]!];
@@ -55,7 +60,9 @@ export function rmsNorm(g: Graph, x: Value, w: Value, eps: number): Value {
   const last = x.shape.length - 1;
   const perRow = [...x.shape.slice(0, last), 1];
   const attributes = { axis: -1, epsilon: { float: eps }, stash_type: 1 };
-  const [y, inverse] = g.node('SimplifiedLayerNormalization', [x, w], [float(x.shape), float(perRow)], { attributes }) as [Value, Value];
+  const [y, inverse] = g.node('SimplifiedLayerNormalization', [x, w], [float(x.shape), float(perRow)], {
+    attributes,
+  }) as [Value, Value];
   g.record({
     inputs: [x, w],
     outputs: [y],
@@ -63,7 +70,9 @@ export function rmsNorm(g: Graph, x: Value, w: Value, eps: number): Value {
       const normed = g.node1('Mul', [x, inverse], float(x.shape));
       const scaled = g.node1('Mul', [dy, w], float(x.shape));
       const projection = g.node1('Mul', [scaled, normed], float(x.shape));
-      const mean = g.node1('ReduceMean', [projection, g.constant('int64', [1], [-1])], float(perRow), { attributes: { keepdims: 1 } });
+      const mean = g.node1('ReduceMean', [projection, g.constant('int64', [1], [-1])], float(perRow), {
+        attributes: { keepdims: 1 },
+      });
       const inner = g.node1('Sub', [scaled, g.node1('Mul', [normed, mean], float(x.shape))], float(x.shape));
       return [
         needX ? g.node1('Mul', [inner, inverse], float(x.shape)) : undefined,
@@ -78,7 +87,8 @@ export type RopeTables = { readonly positions: Value; readonly cos: Value; reado
 
 /** Rotary positions on x[B, H, T, D], halves layout (Su et al. 2021). The way back is the rotation by minus the angle. */
 export function rope(g: Graph, x: Value, { positions, cos, sin }: RopeTables): Value {
-  const rotate = (value: Value, sine: Value): Value => g.node1('RotaryEmbedding', [value, positions, cos, sine], float(x.shape), MS);
+  const rotate = (value: Value, sine: Value): Value =>
+    g.node1('RotaryEmbedding', [value, positions, cos, sine], float(x.shape), MS);
   const y = rotate(x, sin);
   g.record({
     inputs: [x],
@@ -97,7 +107,9 @@ export function softmax(g: Graph, x: Value): Value {
     outputs: [y],
     backward: ([dy]) => {
       const weighted = g.node1('Mul', [dy, y], float(x.shape));
-      const sum = g.node1('ReduceSum', [weighted, g.constant('int64', [1], [-1])], float(perRow), { attributes: { keepdims: 1 } });
+      const sum = g.node1('ReduceSum', [weighted, g.constant('int64', [1], [-1])], float(perRow), {
+        attributes: { keepdims: 1 },
+      });
       return [g.node1('Sub', [weighted, g.node1('Mul', [y, sum], float(x.shape))], float(x.shape))];
     },
   });
@@ -107,7 +119,10 @@ export function softmax(g: Graph, x: Value): Value {
 /** Gated unit silu(gate) * up on the halves of x[M, 2C] (Shazeer 2020). */
 export function swiglu(g: Graph, x: Value): Value {
   const half = [x.shape[0]!, (x.shape[1] as number) / 2];
-  const [gate, up] = g.node('Split', [x], [float(half), float(half)], { attributes: { axis: 1, num_outputs: 2 } }) as [Value, Value];
+  const [gate, up] = g.node('Split', [x], [float(half), float(half)], { attributes: { axis: 1, num_outputs: 2 } }) as [
+    Value,
+    Value,
+  ];
   const op = (name: string, ...inputs: Value[]): Value => g.node1(name, inputs, float(half));
   const sigmoid = op('Sigmoid', gate);
   const silu = op('Mul', gate, sigmoid);
@@ -152,7 +167,10 @@ export function gatherRows(g: Graph, x: Value, index: Value): Value {
     backward: ([dy]) => {
       const sizes = g.node1('Shape', [x], { type: 'int64', shape: [x.shape.length] });
       const zeros = g.node1('ConstantOfShape', [sizes], float(x.shape));
-      const column = g.node1('Unsqueeze', [index, g.constant('int64', [1], [1])], { type: 'int64', shape: [index.shape[0]!, 1] });
+      const column = g.node1('Unsqueeze', [index, g.constant('int64', [1], [1])], {
+        type: 'int64',
+        shape: [index.shape[0]!, 1],
+      });
       return [g.node1('ScatterND', [zeros, column, dy], float(x.shape))];
     },
   });
@@ -200,7 +218,9 @@ export function transpose(g: Graph, x: Value, axes: readonly number[]): Value {
 /** Parts of `x` along `axis` with the given sizes. A part that nobody uses counts as zero on the way back. */
 export function split(g: Graph, x: Value, axis: number, sizes: readonly number[]): Value[] {
   const shapes = sizes.map((size) => x.shape.map((dim, i) => (i === axis ? size : dim)));
-  const parts = g.node('Split', [x, g.constant('int64', [sizes.length], sizes)], shapes.map(float), { attributes: { axis } });
+  const parts = g.node('Split', [x, g.constant('int64', [sizes.length], sizes)], shapes.map(float), {
+    attributes: { axis },
+  });
   g.record({
     inputs: [x],
     outputs: parts,
@@ -220,7 +240,12 @@ export function concat(g: Graph, parts: readonly Value[], axis: number, total: D
     outputs: [y],
     backward: ([dy]) => {
       const sizes = parts.map((part) => part.shape[axis] as number);
-      return g.node('Split', [dy, g.constant('int64', [sizes.length], sizes)], parts.map((part) => float(part.shape)), { attributes: { axis } });
+      return g.node(
+        'Split',
+        [dy, g.constant('int64', [sizes.length], sizes)],
+        parts.map((part) => float(part.shape)),
+        { attributes: { axis } },
+      );
     },
   });
   return y;
@@ -238,7 +263,10 @@ export function sub(g: Graph, a: Value, b: Value): Value {
 
 /** a * b with broadcasting. */
 export function mul(g: Graph, a: Value, b: Value): Value {
-  return binary(g, 'Mul', a, b, (dy) => [g.node1('Mul', [dy, b], float(dy.shape)), g.node1('Mul', [dy, a], float(dy.shape))]);
+  return binary(g, 'Mul', a, b, (dy) => [
+    g.node1('Mul', [dy, b], float(dy.shape)),
+    g.node1('Mul', [dy, a], float(dy.shape)),
+  ]);
 }
 
 /** Smaller of a and b, elementwise; on a tie the gradient goes to `a`. */
@@ -294,7 +322,8 @@ function broadcast(a: Shape, b: Shape): Shape {
   return Array.from({ length: rank }, (_, i) => {
     const p = a[i - rank + a.length] ?? 1;
     const q = b[i - rank + b.length] ?? 1;
-    if (p !== q && p !== 1 && q !== 1) throw new Error(`internal: shapes [${a.join()}] and [${b.join()}] do not broadcast`);
+    if (p !== q && p !== 1 && q !== 1)
+      throw new Error(`internal: shapes [${a.join()}] and [${b.join()}] do not broadcast`);
     return p === 1 ? q : p;
   });
 }
@@ -303,8 +332,12 @@ function broadcast(a: Shape, b: Shape): Shape {
 function reduceTo(g: Graph, gradient: Value, shape: Shape): Value {
   if (sameShape(gradient.shape, shape)) return gradient;
   const lead = gradient.shape.length - shape.length;
-  const axes = gradient.shape.map((_, i) => i).filter((i) => i < lead || (shape[i - lead] === 1 && gradient.shape[i] !== 1));
+  const axes = gradient.shape
+    .map((_, i) => i)
+    .filter((i) => i < lead || (shape[i - lead] === 1 && gradient.shape[i] !== 1));
   const kept = gradient.shape.map((dim, i) => (axes.includes(i) ? 1 : dim));
-  const summed = g.node1('ReduceSum', [gradient, g.constant('int64', [axes.length], axes)], float(kept), { attributes: { keepdims: 1 } });
+  const summed = g.node1('ReduceSum', [gradient, g.constant('int64', [axes.length], axes)], float(kept), {
+    attributes: { keepdims: 1 },
+  });
   return lead === 0 ? summed : g.node1('Reshape', [summed, g.shapeVector(shape)], float(shape));
 }

@@ -14,14 +14,24 @@ describe('micro-batches', () => {
       if (batch.rows.length > 1) expect(batch.batch * batch.time).toBeLessThanOrEqual(40);
     }
     // 3, 4, 4, 9 fill 36 of 40; 10 and 20 would need 40 together; 41 exceeds the budget and goes alone.
-    expect(batches.map((batch) => batch.rows.map((row) => data[row]!.tokens.length))).toEqual([[3, 4, 4, 9], [10, 20], [41]]);
+    expect(batches.map((batch) => batch.rows.map((row) => data[row]!.tokens.length))).toEqual([
+      [3, 4, 4, 9],
+      [10, 20],
+      [41],
+    ]);
   });
 
   it('score only weighted positions when asked to, and say where each belongs', () => {
     const [row] = randomData('row', [4], 23);
-    const weighted = { tokens: row!.tokens, lossInputs: { targetTokens: row!.lossInputs.targetTokens, weights: [0, 2, 0, -1] } };
+    const weighted = {
+      tokens: row!.tokens,
+      lossInputs: { targetTokens: row!.lossInputs.targetTokens, weights: [0, 2, 0, -1] },
+    };
     const [batch] = packMicroBatches([weighted], { ...OPTIONS, scored: 'weighted' });
-    expect(batch!.origin).toEqual([{ row: 0, position: 1 }, { row: 0, position: 3 }]);
+    expect(batch!.origin).toEqual([
+      { row: 0, position: 1 },
+      { row: 0, position: 3 },
+    ]);
     expect([...batch!.vectors['weights']!]).toEqual([2, -1]);
   });
 
@@ -33,13 +43,36 @@ describe('micro-batches', () => {
 
   const refused: [string, Parameters<typeof packMicroBatches>[0][number], string][] = [
     ['an empty row', { tokens: [], lossInputs: { targetTokens: [], weights: [] } }, 'empty-datum'],
-    ['a token outside the vocabulary', { tokens: [23], lossInputs: { targetTokens: [1], weights: [1] } }, 'token-out-of-range'],
+    [
+      'a token outside the vocabulary',
+      { tokens: [23], lossInputs: { targetTokens: [1], weights: [1] } },
+      'token-out-of-range',
+    ],
     ['a fractional token', { tokens: [1.5], lossInputs: { targetTokens: [1], weights: [1] } }, 'token-out-of-range'],
     ['a missing input', { tokens: [1], lossInputs: { targetTokens: [1] } }, 'missing-loss-input'],
-    ['an input of another loss', { tokens: [1], lossInputs: { targetTokens: [1], weights: [1], advantages: [1] } }, 'unknown-loss-input'],
-    ['an input of another length', { tokens: [1, 2], lossInputs: { targetTokens: [1, 2], weights: [1] } }, 'loss-input-length'],
-    ['a weight that is not a number', { tokens: [1], lossInputs: { targetTokens: [1], weights: [NaN] } }, 'loss-input-not-finite'],
-    ['a row longer than the model', { tokens: Array<number>(49).fill(1), lossInputs: { targetTokens: Array<number>(49).fill(1), weights: Array<number>(49).fill(1) } }, 'sequence-too-long'],
+    [
+      'an input of another loss',
+      { tokens: [1], lossInputs: { targetTokens: [1], weights: [1], advantages: [1] } },
+      'unknown-loss-input',
+    ],
+    [
+      'an input of another length',
+      { tokens: [1, 2], lossInputs: { targetTokens: [1, 2], weights: [1] } },
+      'loss-input-length',
+    ],
+    [
+      'a weight that is not a number',
+      { tokens: [1], lossInputs: { targetTokens: [1], weights: [NaN] } },
+      'loss-input-not-finite',
+    ],
+    [
+      'a row longer than the model',
+      {
+        tokens: Array<number>(49).fill(1),
+        lossInputs: { targetTokens: Array<number>(49).fill(1), weights: Array<number>(49).fill(1) },
+      },
+      'sequence-too-long',
+    ],
   ];
   for (const [what, datum, code] of refused) {
     it(`refuse ${what}`, () => {

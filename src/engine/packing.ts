@@ -85,19 +85,27 @@ function checkDatum({ tokens, lossInputs }: Datum, row: number, { loss, vocabSiz
   };
   if (tokens.length === 0) fail('it has no tokens; leave empty rows out.', 'empty-datum');
   if (tokens.length > maxPositions) {
-    fail(`${tokens.length} tokens are more than the model's ${maxPositions} positions; shorten the row.`, 'sequence-too-long');
+    fail(
+      `${tokens.length} tokens are more than the model's ${maxPositions} positions; shorten the row.`,
+      'sequence-too-long',
+    );
   }
   const allowed = ['targetTokens', ...LOSS_VECTORS[loss]];
   for (const name of Object.keys(lossInputs)) {
-    if (!allowed.includes(name)) fail(`loss ${loss} does not take the input "${name}", only ${allowed.join(', ')}.`, 'unknown-loss-input');
+    if (!allowed.includes(name))
+      fail(`loss ${loss} does not take the input "${name}", only ${allowed.join(', ')}.`, 'unknown-loss-input');
   }
   for (const name of ['targetTokens', ...LOSS_VECTORS[loss]] as const) {
     const values = lossInputs[name];
     if (!values) return fail(`loss ${loss} needs the input "${name}", which is missing.`, 'missing-loss-input');
     if (values.length !== tokens.length) {
-      fail(`"${name}" has ${values.length} entries for ${tokens.length} tokens; they must be aligned.`, 'loss-input-length');
+      fail(
+        `"${name}" has ${values.length} entries for ${tokens.length} tokens; they must be aligned.`,
+        'loss-input-length',
+      );
     }
-    if (!values.every(Number.isFinite)) fail(`"${name}" has an entry that is not a finite number.`, 'loss-input-not-finite');
+    if (!values.every(Number.isFinite))
+      fail(`"${name}" has an entry that is not a finite number.`, 'loss-input-not-finite');
   }
   for (const token of [...tokens, ...lossInputs.targetTokens]) {
     if (!(Number.isInteger(token) && token >= 0 && token < vocabSize)) {
@@ -110,7 +118,8 @@ function checkDatum({ tokens, lossInputs }: Datum, row: number, { loss, vocabSiz
 export function predecessorIds(ids: BigInt64Array, time: number, distance: number): BigInt64Array {
   const shifted = new BigInt64Array(ids.length);
   for (let start = 0; start < ids.length; start += time) {
-    for (let position = distance; position < time; position++) shifted[start + position] = ids[start + position - distance]!;
+    for (let position = distance; position < time; position++)
+      shifted[start + position] = ids[start + position - distance]!;
   }
   return shifted;
 }

@@ -36,16 +36,25 @@ function referenceLoss(p: Parameters, datum: Datum, config: ModelConfig, lora?: 
     const low = np.matmul(x, get(`${tensor}.lora_A.weight`).transpose());
     return y.add(np.matmul(low, get(`${tensor}.lora_B.weight`).transpose()).mul(lora.alpha / lora.rank));
   };
-  const lookUp = (table: string, ids: readonly number[]): np.Array => np.matmul(nn.oneHot(np.array([...ids], { dtype: np.int32 }), vocabSize), get(table));
+  const lookUp = (table: string, ids: readonly number[]): np.Array =>
+    np.matmul(nn.oneHot(np.array([...ids], { dtype: np.int32 }), vocabSize), get(table));
   const half = headDim / 2;
   const angle = (f: (x: number) => number): np.Array =>
-    np.array(Array.from({ length: time * half }, (_, i) => f(Math.floor(i / half) / config.ropeTheta ** ((i % half) / half)))).reshape([time, 1, half]);
+    np
+      .array(
+        Array.from({ length: time * half }, (_, i) =>
+          f(Math.floor(i / half) / config.ropeTheta ** ((i % half) / half)),
+        ),
+      )
+      .reshape([time, 1, half]);
   const rotate = (x: np.Array): np.Array => {
     const [a, b] = np.split(x, 2, -1) as [np.Array, np.Array];
     const left = a.ref.mul(angle(Math.cos)).sub(b.ref.mul(angle(Math.sin)));
     return np.concatenate([left, b.mul(angle(Math.cos)).add(a.mul(angle(Math.sin)))], -1);
   };
-  const mask = np.array(Array.from({ length: time * time }, (_, i) => (i % time > Math.floor(i / time) ? -1e9 : 0))).reshape([1, time, time]);
+  const mask = np
+    .array(Array.from({ length: time * time }, (_, i) => (i % time > Math.floor(i / time) ? -1e9 : 0)))
+    .reshape([1, time, time]);
 
   let x = lookUp('model.embed_tokens.weight', tokens);
   for (let i = 0; i < predecessors; i++) {
@@ -59,7 +68,10 @@ function referenceLoss(p: Parameters, datum: Datum, config: ModelConfig, lora?: 
     const k = rotate(project(h.ref, `${prefix}.self_attn.k_proj`).reshape([time, kvHeads, headDim]));
     const v = project(h, `${prefix}.self_attn.v_proj`).reshape([time, kvHeads, headDim]);
     const spread = (y: np.Array): np.Array => np.repeat(y, heads / kvHeads, 1);
-    const scores = np.matmul(q.transpose([1, 0, 2]), spread(k).transpose([1, 2, 0])).div(Math.sqrt(headDim)).add(mask.ref);
+    const scores = np
+      .matmul(q.transpose([1, 0, 2]), spread(k).transpose([1, 2, 0]))
+      .div(Math.sqrt(headDim))
+      .add(mask.ref);
     const context = np.matmul(nn.softmax(scores, -1), spread(v).transpose([1, 0, 2])).transpose([1, 0, 2]);
     x = x.add(project(context.reshape([time, heads * headDim]), `${prefix}.self_attn.o_proj`));
     const m = norm(x.ref, get(`${prefix}.post_attention_layernorm.weight`));
@@ -74,17 +86,28 @@ function referenceLoss(p: Parameters, datum: Datum, config: ModelConfig, lora?: 
   return nn.logSoftmax(logits, -1).mul(chosen).mul(weights).sum().mul(-1);
 }
 
-async function reference(parameters: readonly Weights[], data: readonly Datum[], config: ModelConfig, lora?: LoraConfig): Promise<{ loss: number; gradient: Map<string, Float32Array> }> {
+async function reference(
+  parameters: readonly Weights[],
+  data: readonly Datum[],
+  config: ModelConfig,
+  lora?: LoraConfig,
+): Promise<{ loss: number; gradient: Map<string, Float32Array> }> {
   const tensors = parameters.flatMap((weights) => weights.tensors());
   const gradient = new Map(tensors.map(({ name, data: values }) => [name, new Float32Array(values.length)]));
   let loss = 0;
   for (const datum of data) {
-    const p: Parameters = Object.fromEntries(tensors.map(({ name, shape, data: values }) => [name, np.array(values.slice()).reshape([...shape])]));
-    const [value, slopes] = valueAndGrad((q: Parameters) => referenceLoss(q, datum, config, lora))(p) as [np.Array, Parameters];
+    const p: Parameters = Object.fromEntries(
+      tensors.map(({ name, shape, data: values }) => [name, np.array(values.slice()).reshape([...shape])]),
+    );
+    const [value, slopes] = valueAndGrad((q: Parameters) => referenceLoss(q, datum, config, lora))(p) as [
+      np.Array,
+      Parameters,
+    ];
     loss += (await value.data())[0]!;
     for (const [name, slope] of Object.entries(slopes)) {
       const sum = gradient.get(name)!;
-      (await slope.data()).forEach((entry, i) => (sum[i]! += entry));
+      const entries = (await slope.data()) as Float32Array;
+      entries.forEach((entry, i) => (sum[i]! += entry));
     }
   }
   return { loss, gradient };
@@ -136,7 +159,8 @@ describe('loss and gradient of whole models agree with an independent implementa
     await using trainer = new EmbeddedTrainer({ config: TINY, weights: weights.clone(), lora, seed: 3, threads: 1 });
     const adapters = trainer.adapterWeights()!;
     // A fresh B is zero and would hide A's gradient.
-    for (const part of loraParts(weights.specs, lora)) adapters.view(part.b).forEach((_, i, b) => (b[i] = 0.3 * Math.sin(i + 1)));
+    for (const part of loraParts(weights.specs, lora))
+      adapters.view(part.b).forEach((_, i, b) => (b[i] = 0.3 * Math.sin(i + 1)));
     const expected = await reference([weights, adapters], data, TINY, lora);
     await trainer.forwardBackward(data, 'cross_entropy');
     const found = trainer.accumulatedGradient();

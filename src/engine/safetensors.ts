@@ -15,7 +15,10 @@ const entrySchema = z.object({
 });
 
 /** Bytes of a safetensors file. Tensors are written in the order given. */
-export function encodeSafetensors(tensors: readonly NamedTensor[], metadata: Readonly<Record<string, string>> = {}): Uint8Array {
+export function encodeSafetensors(
+  tensors: readonly NamedTensor[],
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array {
   const header: Record<string, unknown> = { __metadata__: { format: 'pt', ...metadata } };
   let offset = 0;
   for (const { name, shape, data } of tensors) {
@@ -38,16 +41,24 @@ export function encodeSafetensors(tensors: readonly NamedTensor[], metadata: Rea
 }
 
 /** Tensors of a file by name. `origin` is the file's name for messages. */
-export function decodeSafetensors(bytes: Uint8Array, origin: string): { tensors: Map<string, NamedTensor>; metadata: Record<string, string> } {
+export function decodeSafetensors(
+  bytes: Uint8Array,
+  origin: string,
+): { tensors: Map<string, NamedTensor>; metadata: Record<string, string> } {
   const fail = (what: string, details: Record<string, string | number> = {}): TabwrightError =>
-    new TabwrightError('store', `${origin}: ${what} The file is damaged or not a safetensors file; restore it from its source.`, {
-      code: 'bad-safetensors',
-      details: { origin, ...details },
-    });
+    new TabwrightError(
+      'store',
+      `${origin}: ${what} The file is damaged or not a safetensors file; restore it from its source.`,
+      {
+        code: 'bad-safetensors',
+        details: { origin, ...details },
+      },
+    );
   if (bytes.length < 8) throw fail(`${bytes.length} bytes are too few for a header.`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = Number(view.getBigUint64(0, true));
-  if (length > MAX_HEADER_BYTES || 8 + length > bytes.length) throw fail(`The header claims ${length} bytes of ${bytes.length}.`);
+  if (length > MAX_HEADER_BYTES || 8 + length > bytes.length)
+    throw fail(`The header claims ${length} bytes of ${bytes.length}.`);
   let parsed: unknown;
   try {
     parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(8, 8 + length)));
@@ -56,7 +67,8 @@ export function decodeSafetensors(bytes: Uint8Array, origin: string): { tensors:
   }
   const header = z.record(z.string(), z.unknown()).safeParse(parsed);
   if (!header.success) throw fail('The header is not a JSON object.');
-  const data = bytes.subarray(8 + length);
+  // Not `bytes.subarray`: a Node Buffer's `slice` would share memory instead of copying.
+  const data = new Uint8Array(bytes.buffer, bytes.byteOffset + 8 + length, bytes.length - 8 - length);
   const tensors = new Map<string, NamedTensor>();
   let metadata: Record<string, string> = {};
   for (const [name, value] of Object.entries(header.data)) {
@@ -69,11 +81,20 @@ export function decodeSafetensors(bytes: Uint8Array, origin: string): { tensors:
     const entry = entrySchema.safeParse(value);
     if (!entry.success) throw fail(`The entry of tensor "${name}" is malformed.`, { tensor: name });
     const { dtype, shape, data_offsets: offsets } = entry.data;
-    if (dtype !== 'F32') throw fail(`Tensor "${name}" has type ${dtype}; only F32 is read here.`, { tensor: name, dtype });
+    if (dtype !== 'F32')
+      throw fail(`Tensor "${name}" has type ${dtype}; only F32 is read here.`, { tensor: name, dtype });
     const expected = shape.reduce((product, dim) => product * dim, 4);
     const [start, end] = offsets;
-    if (end - start !== expected) throw fail(`Tensor "${name}" of shape [${shape.join(', ')}] needs ${expected} bytes, its entry spans ${end - start}.`, { tensor: name });
-    if (end > data.length) throw fail(`Tensor "${name}" of shape [${shape.join(', ')}] ends at byte ${end} of ${data.length}: the file is cut short.`, { tensor: name });
+    if (end - start !== expected)
+      throw fail(
+        `Tensor "${name}" of shape [${shape.join(', ')}] needs ${expected} bytes, its entry spans ${end - start}.`,
+        { tensor: name },
+      );
+    if (end > data.length)
+      throw fail(
+        `Tensor "${name}" of shape [${shape.join(', ')}] ends at byte ${end} of ${data.length}: the file is cut short.`,
+        { tensor: name },
+      );
     // A copy, because the data need not be aligned for a typed array and the file buffer should not be kept alive.
     tensors.set(name, { name, shape, data: new Float32Array(data.slice(start, end).buffer) });
   }

@@ -14,6 +14,13 @@ import { causalMask, MASKED, predecessorIds } from './packing.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { weightSpecs, type Weights } from './weights.ts';
 
+/**
+ * ONNX Runtime multiplies very small matrices with other kernels, which round differently. At least this many
+ * sequences and prompt tokens go through the engine, so that a request's numbers do not depend on its company.
+ */
+const MIN_SEQUENCES = 2;
+const MIN_TOKENS = 128;
+
 /** Compiled sampling graphs of one model shape, shared by all samplers of a trainer. */
 export class SamplerRuntime {
   readonly config: ModelConfig;
@@ -72,14 +79,19 @@ export class EmbeddedSampler implements Sampler {
   /** `weights` must not change afterwards. */
   constructor(runtime: SamplerRuntime, weights: Weights, version: number) {
     this.#runtime = runtime;
-    this.#weights = Object.fromEntries(weights.specs.map((spec) => [spec.name, { data: weights.view(spec.name), shape: spec.shape }]));
+    this.#weights = Object.fromEntries(
+      weights.specs.map((spec) => [spec.name, { data: weights.view(spec.name), shape: spec.shape }]),
+    );
     this.version = version;
   }
 
   sample(request: SampleRequest, { signal }: CallOptions = {}): Promise<readonly SampledSequence[]> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      if (this.#disposed) throw new TabwrightError('backend', 'This sampler is closed; take a new one from the trainer.', { code: 'sampler-closed' });
+      if (this.#disposed)
+        throw new TabwrightError('backend', 'This sampler is closed; take a new one from the trainer.', {
+          code: 'sampler-closed',
+        });
       this.#check(request);
       checkParams(request.params);
       this.#waiting.push({ request, signal, resolve, reject });
@@ -131,24 +143,29 @@ export class EmbeddedSampler implements Sampler {
   async #sampleCohort(cohort: Cohort, jobs: readonly Job[]): Promise<void> {
     const { layers } = this.#runtime.config;
     const { prompts, time } = cohort;
-    const first = await this.#readPrompts(prompts, time, prompts.map((prompt, i) => i * time + prompt.length - 1));
+    const first = await this.#readPrompts(
+      prompts,
+      time,
+      prompts.map((prompt, i) => i * time + prompt.length - 1),
+    );
     const all = jobs.flatMap((job, i) => startRows(job, cohort.promptOf[i]!));
-    let rows = all;
+    let rows = all.length < MIN_SEQUENCES ? [...all, fillerRow(all[0]!)] : all;
     // From here on the caches hold one block a row; where requests share a prompt its block is repeated.
     const source = rows.map((row) => row.prompt);
-    let prompt = selectCache(first.cache, prompts.length, source);
+    let prompt = selectCache(first.cache, first.lines, source);
     let recent = emptyCache(layers);
-    extendRows(rows, selectBlocks(first.logits, prompts.length, source));
+    extendRows(rows, selectBlocks(first.logits, first.lines, source));
 
     for (;;) {
       for (const row of rows) if (row.job.signal?.aborted) row.stop ??= 'length';
       const alive = rows.flatMap((row, i) => (row.stop === undefined ? [i] : []));
       if (alive.length === 0) break;
       // Finished rows are carried along until they are the majority: moving the caches costs more than computing them.
-      if (alive.length <= rows.length / 2) {
-        prompt = selectCache(prompt, rows.length, alive);
-        recent = selectCache(recent, rows.length, alive);
-        rows = alive.map((i) => rows[i]!);
+      if (alive.length <= rows.length / 2 && rows.length > MIN_SEQUENCES) {
+        const kept = alive.length < MIN_SEQUENCES ? [alive[0]!, alive[0]! === 0 ? 1 : 0] : alive;
+        prompt = selectCache(prompt, rows.length, kept);
+        recent = selectCache(recent, rows.length, kept);
+        rows = kept.map((i) => rows[i]!);
       }
       const session = await this.#runtime.step();
       const outputs = await session.run(this.#stepFeeds(rows, time, prompt, recent));
@@ -170,17 +187,29 @@ export class EmbeddedSampler implements Sampler {
     const bad = prompt.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabSize));
     if (bad !== undefined) fail(`Token id ${bad} is outside the vocabulary of ${vocabSize}.`, 'token-out-of-range');
     if (prompt.length + params.maxTokens > maxPositions) {
-      fail(`A prompt of ${prompt.length} tokens and ${params.maxTokens} new ones exceed the model's ${maxPositions} positions.`, 'sequence-too-long');
+      fail(
+        `A prompt of ${prompt.length} tokens and ${params.maxTokens} new ones exceed the model's ${maxPositions} positions.`,
+        'sequence-too-long',
+      );
     }
-    if (!(Number.isInteger(numSamples) && numSamples >= 1)) fail(`numSamples must be a positive integer, not ${numSamples}.`, 'bad-sampling-params');
+    if (!(Number.isInteger(numSamples) && numSamples >= 1))
+      fail(`numSamples must be a positive integer, not ${numSamples}.`, 'bad-sampling-params');
   }
 
-  /** Logits at the rows of `index` and the keys and values of padded prompts. */
-  async #readPrompts(prompts: readonly (readonly number[])[], time: number, index: readonly number[]): Promise<{ logits: Float32Array; cache: Cache }> {
+  /** Logits at the rows of `index`, and keys and values, of `lines` padded prompts: those given and fillers after them. */
+  async #readPrompts(
+    prompts: readonly (readonly number[])[],
+    time: number,
+    scored: readonly number[],
+  ): Promise<{ logits: Float32Array; cache: Cache; lines: number }> {
     const { config } = this.#runtime;
     const folds = config.heads / config.kvHeads;
-    const ids = new BigInt64Array(prompts.length * time);
-    prompts.forEach((prompt, line) => prompt.forEach((token, position) => (ids[line * time + position] = BigInt(token))));
+    const lines = Math.max(prompts.length, MIN_SEQUENCES, Math.ceil(MIN_TOKENS / time));
+    const index = [...scored, ...new Array<number>(Math.max(0, lines - scored.length)).fill(0)];
+    const ids = new BigInt64Array(lines * time);
+    prompts.forEach((prompt, line) =>
+      prompt.forEach((token, position) => (ids[line * time + position] = BigInt(token))),
+    );
     const rows = [ids.length];
     const feeds: Record<string, Feeds[string]> = {
       ...this.#weights,
@@ -188,9 +217,10 @@ export class EmbeddedSampler implements Sampler {
       mask: { data: causalMask(time, folds), shape: [folds * time, time] },
       index: { data: BigInt64Array.from(index, BigInt), shape: [index.length] },
     };
-    for (let i = 0; i < config.predecessors; i++) feeds[`predecessor_ids.${i}`] = { data: predecessorIds(ids, time, i + 1), shape: rows };
+    for (let i = 0; i < config.predecessors; i++)
+      feeds[`predecessor_ids.${i}`] = { data: predecessorIds(ids, time, i + 1), shape: rows };
     const outputs = await (await this.#runtime.prompt()).run(feeds);
-    return { logits: outputs['logits']!, cache: takeCache(outputs, config.layers) };
+    return { logits: outputs['logits']!, cache: takeCache(outputs, config.layers), lines };
   }
 
   #stepFeeds(rows: readonly Row[], time: number, prompt: Cache, recent: Cache): Feeds {
@@ -205,16 +235,25 @@ export class EmbeddedSampler implements Sampler {
     const feeds: Record<string, Feeds[string]> = {
       ...this.#weights,
       ids: { data: BigInt64Array.from(rows, (row) => tokenBack(row, 0)), shape: [count] },
-      positions: { data: BigInt64Array.from(lengths, (length) => BigInt(Math.min(length + sampled, maxPositions) - 1)), shape: [count, 1] },
+      positions: {
+        data: BigInt64Array.from(lengths, (length) => BigInt(Math.min(length + sampled, maxPositions) - 1)),
+        shape: [count, 1],
+      },
       mask: { data: mask, shape: [count, 1, 1, width] },
     };
     for (let i = 0; i < predecessors; i++) {
-      feeds[`predecessor_ids.${i}`] = { data: BigInt64Array.from(rows, (row) => tokenBack(row, i + 1)), shape: [count] };
+      feeds[`predecessor_ids.${i}`] = {
+        data: BigInt64Array.from(rows, (row) => tokenBack(row, i + 1)),
+        shape: [count],
+      };
     }
     for (let layer = 0; layer < layers; layer++) {
       for (const part of ['k', 'v'] as const) {
         feeds[`prompt.${part}.${layer}`] = { data: prompt[part][layer]!, shape: [count, kvHeads, time, headDim] };
-        feeds[`recent.${part}.${layer}`] = { data: recent[part][layer]!, shape: [count, kvHeads, sampled - 1, headDim] };
+        feeds[`recent.${part}.${layer}`] = {
+          data: recent[part][layer]!,
+          shape: [count, kvHeads, sampled - 1, headDim],
+        };
       }
     }
     return feeds;
@@ -224,10 +263,14 @@ export class EmbeddedSampler implements Sampler {
 /** Refuses settings that cannot be honoured, rather than ignoring them. */
 function checkParams({ maxTokens, temperature = 1, topP = 1, topK = -1, seed = 0 }: SamplingParams): void {
   const fail = (name: string, value: number, range: string): never => {
-    throw new TabwrightError('backend', `Sampling parameter ${name} is ${value}; it must be ${range}.`, { code: 'bad-sampling-params', details: { name, value } });
+    throw new TabwrightError('backend', `Sampling parameter ${name} is ${value}; it must be ${range}.`, {
+      code: 'bad-sampling-params',
+      details: { name, value },
+    });
   };
   if (!(Number.isInteger(maxTokens) && maxTokens >= 1)) fail('maxTokens', maxTokens, 'a positive integer');
-  if (!(temperature >= 0 && Number.isFinite(temperature))) fail('temperature', temperature, 'zero or a positive number');
+  if (!(temperature >= 0 && Number.isFinite(temperature)))
+    fail('temperature', temperature, 'zero or a positive number');
   if (!(topP > 0 && topP <= 1)) fail('topP', topP, 'above 0 and at most 1');
   if (!(topK === -1 || (Number.isInteger(topK) && topK >= 1))) fail('topK', topK, 'a positive integer, or -1 for off');
   if (!Number.isSafeInteger(seed)) fail('seed', seed, 'a safe integer');
@@ -240,12 +283,21 @@ function startRows(job: Job, prompt: number): Row[] {
   });
 }
 
+/** A row that is computed beside `row` and belongs to nobody. */
+function fillerRow({ job, prompt }: Row): Row {
+  return { job, prompt, rng: createRng('filler'), tokens: [], logprobs: [], stop: 'length', length: 0 };
+}
+
 /** Appends one token to every row; rows that have already finished get a filler that nobody reads. */
 function extendRows(rows: readonly Row[], logits: Float32Array): void {
   const vocabulary = logits.length / rows.length;
   rows.forEach((row, i) => {
     const { temperature = 1, topP = 1, topK = -1, stop = [], maxTokens } = row.job.request.params;
-    const chosen = chooseToken(logits.subarray(i * vocabulary, (i + 1) * vocabulary), { temperature, topP, topK }, row.rng.next());
+    const chosen = chooseToken(
+      logits.subarray(i * vocabulary, (i + 1) * vocabulary),
+      { temperature, topP, topK },
+      row.rng.next(),
+    );
     row.tokens.push(chosen.token);
     row.logprobs.push(chosen.logprob);
     if (row.stop !== undefined) return;

@@ -40,7 +40,8 @@ export class Session {
   async run(feeds: Feeds): Promise<Record<string, Float32Array>> {
     const tensors: Record<string, ort.Tensor> = {};
     for (const [name, { data, shape }] of Object.entries(feeds)) {
-      tensors[name] = data instanceof Float32Array ? new ort.Tensor('float32', data, shape) : new ort.Tensor('int64', data, shape);
+      tensors[name] =
+        data instanceof Float32Array ? new ort.Tensor('float32', data, shape) : new ort.Tensor('int64', data, shape);
     }
     const results = await this.#session.run(tensors);
     const outputs: Record<string, Float32Array> = {};

@@ -59,11 +59,20 @@ export async function gradientError({ inputs, integers = {}, build }: OpCheck): 
   const weighted = mul(g, result, g.constant('float32', shape, [...c.data]));
   g.output('sum', g.node1('ReduceSum', [weighted], { type: 'float32', shape: [] }, { attributes: { keepdims: 0 } }));
   const names = Object.keys(inputs);
-  gradients(g, weighted, names.map((name) => values.get(name)!)).forEach((gradient, i) => g.output(`gradient.${names[i]}`, gradient));
+  gradients(
+    g,
+    weighted,
+    names.map((name) => values.get(name)!),
+  ).forEach((gradient, i) => g.output(`gradient.${names[i]}`, gradient));
   const session = await Session.compile(g, { threads: 1 });
   const feeds = (changed: Readonly<Record<string, Matrix>>): Feeds => ({
     ...changed,
-    ...Object.fromEntries(Object.entries(integers).map(([name, data]) => [name, { data: BigInt64Array.from(data, BigInt), shape: [data.length] }])),
+    ...Object.fromEntries(
+      Object.entries(integers).map(([name, data]) => [
+        name,
+        { data: BigInt64Array.from(data, BigInt), shape: [data.length] },
+      ]),
+    ),
   });
   const analytic = await session.run(feeds(inputs));
   let worst = 0;
@@ -78,7 +87,8 @@ export async function gradientError({ inputs, integers = {}, build }: OpCheck): 
         return (await session.run(feeds({ ...inputs, [name]: { ...base, data } })))['sum']![0]!;
       };
       // Fourth-order central difference: the error of the rule itself stays below single precision.
-      const numeric = (8 * ((await at(step)) - (await at(-step))) - ((await at(2 * step)) - (await at(-2 * step)))) / (12 * step);
+      const numeric =
+        (8 * ((await at(step)) - (await at(-step))) - ((await at(2 * step)) - (await at(-2 * step)))) / (12 * step);
       const exact = analytic[`gradient.${name}`]![i]!;
       worst = Math.max(worst, Math.abs(numeric - exact));
       largest = Math.max(largest, Math.abs(exact));

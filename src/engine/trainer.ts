@@ -2,8 +2,18 @@
 // direction, compiled when first used; weights live in JavaScript and are lent to the runtime without a copy.
 
 import { TabwrightError } from '../core/index.ts';
-import type { AdamParams, CallOptions, CustomLoss, Datum, ForwardOutput, LossConfig, LossName, Sampler, Trainer } from '../core/index.ts';
-import { adamStep, createAdamState, type AdamState } from './adam.ts';
+import type {
+  AdamParams,
+  CallOptions,
+  CustomLoss,
+  Datum,
+  ForwardOutput,
+  LossConfig,
+  LossName,
+  Sampler,
+  Trainer,
+} from '../core/index.ts';
+import { adamStep, createAdamState, l2Norm, type AdamState } from './adam.ts';
 import { loadTrainerState, saveModel, saveTrainerState } from './checkpoint.ts';
 import { loraParts, loraSpecs, mergeLora, type LoraConfig } from './lora.ts';
 import { LOSS_SCALARS } from './losses.ts';
@@ -62,7 +72,11 @@ export class EmbeddedTrainer implements Trainer {
   }
 
   /** A trainer on random weights. */
-  static fresh(config: ModelConfig, seed: number, options: Omit<EmbeddedTrainerOptions, 'config' | 'weights'> = {}): EmbeddedTrainer {
+  static fresh(
+    config: ModelConfig,
+    seed: number,
+    options: Omit<EmbeddedTrainerOptions, 'config' | 'weights'> = {},
+  ): EmbeddedTrainer {
     return new EmbeddedTrainer({ ...options, config, weights: initWeights(weightSpecs(config), seed) });
   }
 
@@ -79,18 +93,31 @@ export class EmbeddedTrainer implements Trainer {
     return this.#adapters ?? this.#base;
   }
 
-  forward(data: readonly Datum[], loss: LossName, config: LossConfig = {}, options: CallOptions = {}): Promise<ForwardOutput> {
+  forward(
+    data: readonly Datum[],
+    loss: LossName,
+    config: LossConfig = {},
+    options: CallOptions = {},
+  ): Promise<ForwardOutput> {
     return this.#inOrder(() => this.#pass(data, { loss, config, signal: options.signal, backward: false }));
   }
 
-  forwardBackward(data: readonly Datum[], loss: LossName, config: LossConfig = {}, options: CallOptions = {}): Promise<ForwardOutput> {
+  forwardBackward(
+    data: readonly Datum[],
+    loss: LossName,
+    config: LossConfig = {},
+    options: CallOptions = {},
+  ): Promise<ForwardOutput> {
     return this.#inOrder(() => this.#pass(data, { loss, config, signal: options.signal, backward: true }));
   }
 
   forwardBackwardCustom(data: readonly Datum[], loss: CustomLoss, options: CallOptions = {}): Promise<ForwardOutput> {
     return this.#inOrder(async () => {
       const rows = data.map(({ tokens, lossInputs }): Datum => {
-        return { tokens, lossInputs: { targetTokens: lossInputs.targetTokens, weights: new Array<number>(tokens.length).fill(0) } };
+        return {
+          tokens,
+          lossInputs: { targetTokens: lossInputs.targetTokens, weights: new Array<number>(tokens.length).fill(0) },
+        };
       });
       const common = { loss: 'cross_entropy', config: {}, signal: options.signal } as const;
       const { logprobs } = await this.#pass(rows, { ...common, backward: false, scored: 'all' });
@@ -99,24 +126,37 @@ export class EmbeddedTrainer implements Trainer {
       const weighted = rows.map((row, i): Datum => ({
         ...row,
         // Cross-entropy is -sum w lp, so w = -dLoss/dlp gives exactly the wanted gradient.
-        lossInputs: { targetTokens: row.lossInputs.targetTokens, weights: Array.from(custom.gradients[i]!, (value) => -value) },
+        lossInputs: {
+          targetTokens: row.lossInputs.targetTokens,
+          weights: Array.from(custom.gradients[i]!, (value) => -value),
+        },
       }));
       await this.#pass(weighted, { ...common, backward: true });
       return { logprobs, metrics: { ...custom.metrics, 'loss:sum': custom.loss } };
     });
   }
 
-  optimStep(params: AdamParams, options: CallOptions = {}): Promise<{ readonly metrics: Readonly<Record<string, number>> }> {
+  optimStep(
+    params: AdamParams,
+    options: CallOptions = {},
+  ): Promise<{ readonly metrics: Readonly<Record<string, number>> }> {
     return this.#inOrder(() => {
       options.signal?.throwIfAborted();
-      const { gradNorm } = adamStep(this.#trained.flat, this.#gradient.flat, this.#adam, params);
-      this.#gradient.flat.fill(0);
+      const gradient = this.#gradient.flat;
+      const gradNorm = l2Norm(gradient);
       if (!Number.isFinite(gradNorm)) {
-        throw new TabwrightError('backend', `The gradient of step ${this.step} is not finite; lower the learning rate or look for bad rows.`, {
-          code: 'gradient-not-finite',
-          details: { step: this.step },
-        });
+        gradient.fill(0);
+        throw new TabwrightError(
+          'backend',
+          `The gradient of step ${this.step} is not finite; lower the learning rate or look for bad rows.`,
+          {
+            code: 'gradient-not-finite',
+            details: { step: this.step },
+          },
+        );
       }
+      adamStep(this.#trained.flat, gradient, this.#adam, params, gradNorm);
+      gradient.fill(0);
       return Promise.resolve({ metrics: { 'optim/grad_norm': gradNorm, 'optim/lr': params.learningRate } });
     });
   }
@@ -125,7 +165,13 @@ export class EmbeddedTrainer implements Trainer {
   saveState(path: string, options: CallOptions = {}): Promise<void> {
     return this.#inOrder(async () => {
       options.signal?.throwIfAborted();
-      await saveTrainerState(path, { config: this.config, base: this.#base, adapters: this.#adapters, lora: this.#options.lora, adam: this.#adam });
+      await saveTrainerState(path, {
+        config: this.config,
+        base: this.#base,
+        adapters: this.#adapters,
+        lora: this.#options.lora,
+        adam: this.#adam,
+      });
     });
   }
 
@@ -133,7 +179,13 @@ export class EmbeddedTrainer implements Trainer {
   loadState(path: string, options: CallOptions = {}): Promise<void> {
     return this.#inOrder(async () => {
       options.signal?.throwIfAborted();
-      await loadTrainerState(path, { config: this.config, base: this.#base, adapters: this.#adapters, lora: this.#options.lora, adam: this.#adam });
+      await loadTrainerState(path, {
+        config: this.config,
+        base: this.#base,
+        adapters: this.#adapters,
+        lora: this.#options.lora,
+        adam: this.#adam,
+      });
       this.#gradient.flat.fill(0);
     });
   }
@@ -180,7 +232,9 @@ export class EmbeddedTrainer implements Trainer {
   /** Calls are carried out one after the other, in the order they were made, whatever became of those before. */
   #inOrder<T>(call: () => Promise<T>): Promise<T> {
     if (this.#disposed) {
-      return Promise.reject(new TabwrightError('backend', 'This trainer is closed; create a new one.', { code: 'trainer-closed' }));
+      return Promise.reject(
+        new TabwrightError('backend', 'This trainer is closed; create a new one.', { code: 'trainer-closed' }),
+      );
     }
     const result = this.#queue.then(call);
     this.#queue = result.catch(() => undefined);
@@ -275,7 +329,9 @@ type PassOptions = {
 };
 
 export function weightFeeds(weights: Weights): Feeds {
-  return Object.fromEntries(weights.specs.map((spec) => [spec.name, { data: weights.view(spec.name), shape: spec.shape }]));
+  return Object.fromEntries(
+    weights.specs.map((spec) => [spec.name, { data: weights.view(spec.name), shape: spec.shape }]),
+  );
 }
 
 /** Loss settings as scalar inputs; a setting that the loss does not have is refused rather than ignored. */
@@ -285,10 +341,16 @@ function lossScalars(loss: LossName, config: LossConfig): Feeds {
   for (const [name, value] of Object.entries({ ...defaults, ...config })) {
     if (!(name in defaults)) {
       const known = Object.keys(defaults).join(', ') || 'none';
-      throw new TabwrightError('backend', `Loss ${loss} has no setting "${name}"; it has: ${known}.`, { code: 'unknown-loss-setting', details: { loss, name } });
+      throw new TabwrightError('backend', `Loss ${loss} has no setting "${name}"; it has: ${known}.`, {
+        code: 'unknown-loss-setting',
+        details: { loss, name },
+      });
     }
     if (!Number.isFinite(value)) {
-      throw new TabwrightError('backend', `Setting "${name}" of loss ${loss} must be a finite number, not ${value}.`, { code: 'bad-loss-setting', details: { loss, name } });
+      throw new TabwrightError('backend', `Setting "${name}" of loss ${loss} must be a finite number, not ${value}.`, {
+        code: 'bad-loss-setting',
+        details: { loss, name },
+      });
     }
     feeds[`loss.${name}`] = { data: Float32Array.of(value), shape: [] };
   }
@@ -296,7 +358,9 @@ function lossScalars(loss: LossName, config: LossConfig): Feeds {
 }
 
 function checkCustom(custom: ReturnType<CustomLoss>, logprobs: readonly Float32Array[]): void {
-  const aligned = custom.gradients.length === logprobs.length && logprobs.every((row, i) => row.length === custom.gradients[i]!.length);
+  const aligned =
+    custom.gradients.length === logprobs.length &&
+    logprobs.every((row, i) => row.length === custom.gradients[i]!.length);
   if (aligned) return;
   const shape = (rows: readonly ArrayLike<number>[]): string => `[${rows.map((row) => row.length).join(', ')}]`;
   throw new TabwrightError(

@@ -7,7 +7,13 @@ import { Graph, type Value } from './graph.ts';
 import { LOSS_SCALARS, LOSS_VECTORS, tokenLoss } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
 import { gatherRows, targetLogprobs } from './ops.ts';
-import { causalAttention, outputLogits, residualStream, type GraphLora, type TransformerInputs } from './transformer.ts';
+import {
+  causalAttention,
+  outputLogits,
+  residualStream,
+  type GraphLora,
+  type TransformerInputs,
+} from './transformer.ts';
 import type { WeightSpec } from './weights.ts';
 
 export type TrainingGraphOptions = {
@@ -31,7 +37,9 @@ export function trainingGraph(options: TrainingGraphOptions): Graph {
   const mask = g.input('mask', 'float32', ['GT', 'T']);
   const inputs: TransformerInputs = {
     ids: g.input('ids', 'int64', ['M']),
-    predecessors: Array.from({ length: config.predecessors }, (_, i) => g.input(`predecessor_ids.${i}`, 'int64', ['M'])),
+    predecessors: Array.from({ length: config.predecessors }, (_, i) =>
+      g.input(`predecessor_ids.${i}`, 'int64', ['M']),
+    ),
     positions: g.constant('int64', [1], [0]),
     batch: 'B',
     time: 'T',

@@ -6,7 +6,21 @@
 import type { Dim, Graph, Value } from './graph.ts';
 import type { LoraConfig, LoraPart } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
-import { add, concat, embedding, linear, matmul, mul, reshape, rmsNorm, rope, softmax, split, swiglu, transpose } from './ops.ts';
+import {
+  add,
+  concat,
+  embedding,
+  linear,
+  matmul,
+  mul,
+  reshape,
+  rmsNorm,
+  rope,
+  softmax,
+  split,
+  swiglu,
+  transpose,
+} from './ops.ts';
 
 /** Adapters of a graph: which blocks, and how strong. */
 export type GraphLora = { readonly parts: readonly LoraPart[]; readonly config: LoraConfig };
@@ -50,7 +64,11 @@ export function residualStream(g: Graph, { config, weight, lora, inputs, attend 
   for (let layer = 0; layer < config.layers; layer++) {
     const normed = rmsNorm(g, stream, weight(`${layer}.attentionNorm`), rmsNormEps);
     const fused = project(normed, `${layer}.qkv`);
-    const byHead = transpose(g, reshape(g, fused, [inputs.batch, inputs.time, heads + 2 * kvHeads, headDim]), [0, 2, 1, 3]);
+    const byHead = transpose(
+      g,
+      reshape(g, fused, [inputs.batch, inputs.time, heads + 2 * kvHeads, headDim]),
+      [0, 2, 1, 3],
+    );
     const [unrotated, v] = split(g, byHead, 1, [heads + kvHeads, kvHeads]) as [Value, Value];
     const [q, k] = split(g, rope(g, unrotated, tables), 1, [heads, kvHeads]) as [Value, Value];
     const context = transpose(g, attend(layer, q, k, v), [0, 2, 1, 3]);
@@ -98,7 +116,10 @@ function adapterDelta(g: Graph, { x, name, lora, weight, residual, rows }: Adapt
   const blocks: Value[] = [];
   let at = 0;
   const zeros = (size: number): void => {
-    if (size > 0) blocks.push(g.node1('Expand', [g.scalar(0), g.runtimeShape([rows, size])], { type: 'float32', shape: [rows, size] }));
+    if (size > 0)
+      blocks.push(
+        g.node1('Expand', [g.scalar(0), g.runtimeShape([rows, size])], { type: 'float32', shape: [rows, size] }),
+      );
   };
   for (const part of parts) {
     zeros(part.start - at);

@@ -98,7 +98,11 @@ export class Weights {
       return spec.parts.map((part) => {
         const start = row * elements(rest);
         row += part.rows;
-        return { name: part.name, shape: [part.rows, ...rest], data: this.view(spec.name).subarray(start, row * elements(rest)) };
+        return {
+          name: part.name,
+          shape: [part.rows, ...rest],
+          data: this.view(spec.name).subarray(start, row * elements(rest)),
+        };
       });
     });
   }

@@ -21,7 +21,8 @@ export type Lesson = {
   readonly kind: LessonKind;
   readonly instruction: string;
   readonly page: string;
-  readonly answer: { readonly kind: 'click'; readonly target: number } | { readonly kind: 'text'; readonly text: 'yes' | 'no' };
+  readonly answer:
+    { readonly kind: 'click'; readonly target: number } | { readonly kind: 'text'; readonly text: 'yes' | 'no' };
 };
 
 /** The lesson of a seed. Pure: same seed and mix, same lesson. */
@@ -66,7 +67,9 @@ function whichOfLesson(rng: Rng): Lesson {
   const target = rng.pick(listed);
   const wantChecked = rng.next() < 0.3;
   // Within the list only the target has the state that is asked for; boxes outside it are as they are.
-  const posed = withChecked(page, (control) => (listed.includes(control) ? (control === target) === wantChecked : control.checked));
+  const posed = withChecked(page, (control) =>
+    listed.includes(control) ? (control === target) === wantChecked : control.checked,
+  );
   const names = rng.shuffle(listed).map((control) => control.name);
   const instruction = `Which of ${names.join(', ')} is ${wantChecked ? '' : 'not '}checked?`;
   return { kind: 'which-of', instruction, page: posed.text, answer: clickOn(target) };

@@ -13,7 +13,20 @@ export type SyntheticControl = {
 
 export type SyntheticPage = { readonly controls: readonly SyntheticControl[]; readonly text: string };
 
-const BUTTON_NAMES = ['Submit', 'OK', 'Cancel', 'Send', 'Next', 'Back', 'Save', 'Search', 'Login', 'Done', 'Close', 'Help'];
+const BUTTON_NAMES = [
+  'Submit',
+  'OK',
+  'Cancel',
+  'Send',
+  'Next',
+  'Back',
+  'Save',
+  'Search',
+  'Login',
+  'Done',
+  'Close',
+  'Help',
+];
 const OTHER_ROLES = ['link', 'textbox', 'radio', 'tab'] as const;
 const CHARACTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'];
 const CHECKED_SHARE = 0.35;
@@ -29,8 +42,14 @@ export function createSyntheticPage(rng: Rng): SyntheticPage {
     taken.add(name);
     return name;
   };
-  const boxes = Array.from({ length: rng.integer(1, 8) }, () => ({ role: 'checkbox' as const, name: fresh(() => randomName(rng)) }));
-  const others = Array.from({ length: rng.next() < 0.25 ? rng.integer(1, 3) : 0 }, () => ({ role: rng.pick(OTHER_ROLES), name: fresh(() => randomName(rng)) }));
+  const boxes = Array.from({ length: rng.integer(1, 8) }, () => ({
+    role: 'checkbox' as const,
+    name: fresh(() => randomName(rng)),
+  }));
+  const others = Array.from({ length: rng.next() < 0.25 ? rng.integer(1, 3) : 0 }, () => ({
+    role: rng.pick(OTHER_ROLES),
+    name: fresh(() => randomName(rng)),
+  }));
   const middle = others.length > 0 ? rng.shuffle([...boxes, ...others]) : boxes;
   const buttons = Array.from({ length: rng.next() < 0.3 ? 2 : 1 }, () => ({
     role: 'button' as const,
@@ -47,12 +66,19 @@ export function createSyntheticPage(rng: Rng): SyntheticPage {
 
 /** The same page with other states. */
 export function withChecked(page: SyntheticPage, isChecked: (control: SyntheticControl) => boolean): SyntheticPage {
-  const controls = page.controls.map((control) => (control.role === 'checkbox' ? { ...control, checked: isChecked(control) } : control));
+  const controls = page.controls.map((control) =>
+    control.role === 'checkbox' ? { ...control, checked: isChecked(control) } : control,
+  );
   return { controls, text: pageText(controls) };
 }
 
 function pageText(controls: readonly SyntheticControl[]): string {
-  return controls.map(({ role, name, checked, reference }) => `${role} ${quote(name, '"')}${checked ? ' [checked]' : ''} [${reference}]`).join('\n');
+  return controls
+    .map(
+      ({ role, name, checked, reference }) =>
+        `${role} ${quote(name, '"')}${checked ? ' [checked]' : ''} [${reference}]`,
+    )
+    .join('\n');
 }
 
 function randomName(rng: Rng): string {

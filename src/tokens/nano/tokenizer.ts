@@ -6,10 +6,34 @@ export const NANO_CONTROL = ['<pad>', '<task>', '<page>', '<notice>', '<act>', '
 export type NanoControl = (typeof NANO_CONTROL)[number];
 
 const REFERENCES = Array.from({ length: 100 }, (_, i) => `[${i}]`);
-const ROLES = ['checkbox', 'button', 'link', 'textbox', 'radio', 'combobox', 'switch', 'tab', 'option', 'menuitem', 'heading'];
+const ROLES = [
+  'checkbox',
+  'button',
+  'link',
+  'textbox',
+  'radio',
+  'combobox',
+  'switch',
+  'tab',
+  'option',
+  'menuitem',
+  'heading',
+];
 const STATES = ['[checked] ', '[disabled] ', '[selected] ', '[expanded] ', '[checked=mixed] '];
 const GLUE = [' "', '" ', ', ', ' and click ', ' and then click ', ' or '];
-const VERBS = ['Select ', 'Click ', 'Is ', 'Which of ', ' is checked?', ' is not checked?', ' checked?', 'nothing', 'the ', 'yes', 'no'];
+const VERBS = [
+  'Select ',
+  'Click ',
+  'Is ',
+  'Which of ',
+  ' is checked?',
+  ' is not checked?',
+  ' checked?',
+  'nothing',
+  'the ',
+  'yes',
+  'no',
+];
 const NAMES = ['Submit', 'OK', 'Cancel', 'Send', 'Next', 'Back', 'Save', 'Search', 'Login', 'Done', 'Close', 'Help'];
 
 /** Ids are positions in this list; it is part of the model and may only be appended to. */
@@ -21,7 +45,10 @@ const WORDS_AT = REFERENCES_AT + REFERENCES.length;
 
 export const NANO_VOCABULARY_SIZE = WORDS_AT + WORDS.length;
 
-const ID_BY_TEXT = new Map([...REFERENCES.map((text, i) => [text, REFERENCES_AT + i] as const), ...WORDS.map((text, i) => [text, WORDS_AT + i] as const)]);
+const ID_BY_TEXT = new Map([
+  ...REFERENCES.map((text, i) => [text, REFERENCES_AT + i] as const),
+  ...WORDS.map((text, i) => [text, WORDS_AT + i] as const),
+]);
 // Longest first, so that the first alternative that matches is the longest one.
 const PATTERN = new RegExp(
   [...ID_BY_TEXT.keys()]
@@ -38,7 +65,7 @@ export function nanoControlId(token: NanoControl): number {
 /** Text to ids. Control tokens cannot come out of it, whatever the text says. */
 export function encodeNano(text: string): number[] {
   const ids: number[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     PATTERN.lastIndex = at;
     const match = PATTERN.exec(text)?.[0];
     const piece = match ?? String.fromCodePoint(text.codePointAt(at)!);

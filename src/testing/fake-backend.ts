@@ -29,6 +29,7 @@ export function createFakeTrainer(options: FakeBackendOptions): FakeTrainer {
   let second: Table = new Map();
   let gradients: Table = new Map();
   let step = 0;
+  let logProbabilities = model.freeze(weights);
   const row = (table: Table, key: string): Float64Array => {
     let found = table.get(key);
     if (found === undefined) table.set(key, (found = new Float64Array(vocabularySize)));
@@ -37,7 +38,7 @@ export function createFakeTrainer(options: FakeBackendOptions): FakeTrainer {
 
   const forward = (datum: Datum): Float32Array =>
     Float32Array.from(datum.lossInputs.targetTokens, (target, t) => {
-      const distribution = model.logProbabilities(weights, model.key(datum.tokens.slice(0, t + 1)));
+      const distribution = logProbabilities(model.key(datum.tokens.slice(0, t + 1)));
       return distribution[target];
     });
 
@@ -46,7 +47,7 @@ export function createFakeTrainer(options: FakeBackendOptions): FakeTrainer {
     datum.lossInputs.targetTokens.forEach((target, t) => {
       if (slopes[t] === 0) return;
       const key = model.key(datum.tokens.slice(0, t + 1));
-      const distribution = model.logProbabilities(weights, key);
+      const distribution = logProbabilities(key);
       const gradient = row(gradients, key);
       distribution.forEach((logprob, token) => {
         gradient[token] += slopes[t] * ((token === target ? 1 : 0) - Math.exp(logprob));
@@ -107,6 +108,7 @@ export function createFakeTrainer(options: FakeBackendOptions): FakeTrainer {
         }
       }
       gradients = new Map();
+      logProbabilities = model.freeze(weights);
       return { metrics: { 'optim/grad_norm': norm } };
     },
     async saveState(path, call) {
@@ -126,6 +128,7 @@ export function createFakeTrainer(options: FakeBackendOptions): FakeTrainer {
       const saved = JSON.parse(text) as Saved;
       [weights, first, second] = [table(saved.weights), table(saved.first), table(saved.second)];
       gradients = new Map();
+      logProbabilities = model.freeze(weights);
       step = saved.step;
     },
     async saveWeightsForSampler(path, call) {

@@ -13,23 +13,34 @@ export type TabularModelOptions = {
 /** Learned differences by context key; `at` makes the row when there is none. */
 export type Table = Map<string, Float64Array>;
 
+/** Untempered log-probabilities of the token that follows the context of a key, nats. */
+export type LogProbabilities = (key: string) => Float64Array;
+
 export interface TabularModel {
   /** Key of the row that predicts what follows `tokens`. */
   key(tokens: readonly number[]): string;
-  /** Untempered log-probabilities of the next token, nats. */
-  logProbabilities(table: Table, key: string): Float64Array;
+  /** The model with the weights of `table`, for as long as nobody changes them: every row is computed once. */
+  freeze(table: Table): LogProbabilities;
 }
 
 export function createTabularModel({ vocabularySize, window, baseLogits }: TabularModelOptions): TabularModel {
+  const compute = (table: Table, key: string): Float64Array => {
+    const base = baseLogits(key === '' ? [] : key.split(',').map(Number));
+    if (base.length !== vocabularySize) {
+      throw new RangeError(`baseLogits gave ${base.length} logits for ${vocabularySize} tokens`);
+    }
+    const learned = table.get(key);
+    return logSoftmax(base.map((logit, token) => logit + (learned?.[token] ?? 0)));
+  };
   return {
     key: (tokens) => tokens.slice(-window).join(','),
-    logProbabilities(table, key) {
-      const base = baseLogits(key === '' ? [] : key.split(',').map(Number));
-      if (base.length !== vocabularySize) {
-        throw new RangeError(`baseLogits gave ${base.length} logits for ${vocabularySize} tokens`);
-      }
-      const learned = table.get(key);
-      return logSoftmax(base.map((logit, token) => logit + (learned?.[token] ?? 0)));
+    freeze(table) {
+      const known = new Map<string, Float64Array>();
+      return (key) => {
+        let row = known.get(key);
+        if (row === undefined) known.set(key, (row = compute(table, key)));
+        return row;
+      };
     },
   };
 }
@@ -38,7 +49,7 @@ export function cloneTable(table: Table): Table {
   return new Map([...table].map(([key, row]) => [key, row.slice()]));
 }
 
-export function logSoftmax(logits: readonly number[] | Float64Array): Float64Array {
+export function logSoftmax(logits: readonly number[]): Float64Array {
   let largest = -Infinity;
   for (const logit of logits) largest = Math.max(largest, logit);
   let sum = 0;

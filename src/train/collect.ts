@@ -1,0 +1,21 @@
+// A policy's own episodes, to be imitated: run once per task, kept when they were solved. What counts as solved and
+// what of an episode is kept is decided in `algorithms/demonstrations`.
+
+import type { Task, Trajectory } from '../core/index.ts';
+import { demonstrations, type Demonstration, type DemonstrationOptions } from '../algorithms/index.ts';
+import { stageEpisodes, type StageEpisodesOptions } from './stage-episodes.ts';
+
+export type CollectOptions = Omit<StageEpisodesOptions, 'requests'> &
+  DemonstrationOptions & { readonly tasks: readonly Task[] };
+
+export type Collection = {
+  readonly trajectories: readonly Trajectory[];
+  /** Rows to imitate. */
+  readonly rows: readonly Demonstration[];
+};
+
+export async function collect(options: CollectOptions): Promise<Collection> {
+  const requests = options.tasks.map((task) => ({ task, member: 0 }));
+  const trajectories = await stageEpisodes({ ...options, requests });
+  return { trajectories, rows: demonstrations(trajectories, options) };
+}

@@ -1,0 +1,12 @@
+// Training loops, one a file, over interfaces: any trainer, any environment.
+
+export { lastCheckpoint, loadCheckpoint, saveCheckpoint, type SaveCheckpointOptions } from './checkpoints.ts';
+export { collect, type Collection, type CollectOptions } from './collect.ts';
+export { evaluate, type EvaluateOptions } from './evaluate.ts';
+export { rlConfigSchema, type RlConfig } from './rl-config.ts';
+export { groupRewards, shuffleRewards, type GroupRewards, type RewardKind } from './rl-rewards.ts';
+export { rlUpdate, type RlUpdateOptions } from './rl-update.ts';
+export { rl, type RlOptions } from './rl.ts';
+export { batchesByTokens, sft, sftConfigSchema, type SftConfig, type SftOptions } from './sft.ts';
+export { createTaskSampler, type TaskSampler, type TaskSamplerOptions } from './task-sampler.ts';
+export type { TrainingContext } from './training-context.ts';

@@ -1,0 +1,108 @@
+// One update from a batch of groups: rewards to advantages to rows to gradients to a step. No episodes, no files;
+// `rl.ts` has those.
+
+import type { Group, LossConfig, Sampler, Trainer } from '../core/index.ts';
+import {
+  aggregate,
+  applyKlPenalty,
+  countActionTokens,
+  groupAdvantages,
+  groupMetrics,
+  isMixed,
+  mismatchMetrics,
+  policyDatum,
+  trajectoryToRows,
+  type PolicyRow,
+} from '../algorithms/index.ts';
+import type { Rng } from '../util/index.ts';
+import type { RlConfig } from './rl-config.ts';
+import { groupRewards, shuffleRewards, type GroupRewards } from './rl-rewards.ts';
+
+export type RlUpdateOptions = {
+  readonly trainer: Trainer;
+  readonly groups: readonly Group[];
+  readonly config: RlConfig;
+  readonly learningRate: number;
+  /** The policy that `config.beta` holds on to; needed when beta is above 0. */
+  readonly reference?: Sampler;
+  /** Shuffles the rewards of the negative control. */
+  readonly rng: Rng;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Carries out the update and says what it was made of. Without a mixed group there is no update at all: Adam would
+ * move the weights on nothing but its memory.
+ */
+export async function rlUpdate(options: RlUpdateOptions): Promise<Readonly<Record<string, number>>> {
+  const { trainer, groups, config, learningRate, reference, rng, signal } = options;
+  const given = groupRewards(groups, config.reward);
+  const rewards = config.shuffleRewards ? shuffleRewards(given, rng) : given;
+  const { rows, trajectories } = trainingRows(groups, rewards, config);
+  const metrics: Record<string, number> = {
+    ...groupMetrics(groups, (group) => rewards[groups.indexOf(group)]),
+    'optim/rows': rows.length,
+    'optim/action_tokens': countActionTokens(rows),
+    'optim/updates': 0,
+  };
+  if (rows.length === 0) return metrics;
+  metrics['datums_per_trajectory'] = rows.length / trajectories;
+
+  let penalised = rows;
+  if (config.beta > 0 && reference !== undefined) {
+    const result = applyKlPenalty(rows, {
+      beta: config.beta,
+      reference: await referenceLogprobs(rows, reference, signal),
+    });
+    penalised = result.rows;
+    metrics['kl_policy_base'] = result.kl;
+  }
+  const data = aggregate(penalised, config.aggregation).map(policyDatum);
+  const lossConfig: LossConfig = {
+    ...(config.clipLow === undefined ? {} : { clipLow: config.clipLow }),
+    ...(config.clipHigh === undefined ? {} : { clipHigh: config.clipHigh }),
+  };
+  for (let update = 0; update < config.updatesPerBatch; update++) {
+    const output = await trainer.forwardBackward(data, config.loss, lossConfig, { signal });
+    // Before the first step, trainer and sampler have the same weights: the difference is numerics alone.
+    if (update === 0)
+      Object.assign(metrics, mismatchMetrics(rows, output.logprobs), { 'optim/loss': output.metrics['loss:sum'] });
+    const { gradClipNorm, weightDecay } = config;
+    const step = await trainer.optimStep({ learningRate, gradClipNorm, weightDecay }, { signal });
+    Object.assign(metrics, step.metrics);
+    metrics['optim/updates']++;
+  }
+  return metrics;
+}
+
+function trainingRows(
+  groups: readonly Group[],
+  rewards: GroupRewards,
+  config: RlConfig,
+): { readonly rows: readonly PolicyRow[]; readonly trajectories: number } {
+  let trajectories = 0;
+  const rows = groups.flatMap((group, g) => {
+    if (!isMixed(rewards[g])) return [];
+    const advantages = groupAdvantages(rewards[g], { normalise: config.normalise });
+    return group.trajectories.flatMap((trajectory, member) => {
+      const advantage = advantages[member];
+      if (advantage === null) return [];
+      trajectories++;
+      return trajectoryToRows(trajectory.turns, advantage);
+    });
+  });
+  return { rows, trajectories };
+}
+
+async function referenceLogprobs(
+  rows: readonly PolicyRow[],
+  reference: Sampler,
+  signal: AbortSignal,
+): Promise<readonly (readonly number[])[]> {
+  return Promise.all(
+    rows.map(async ({ tokens, targets }) => {
+      const whole = [...tokens, targets[targets.length - 1]];
+      return (await reference.computeLogprobs(whole, { signal })).slice(1);
+    }),
+  );
+}

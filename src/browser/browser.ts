@@ -1,7 +1,8 @@
 // A running Chromium: opens pages, and ends. How it was started is launch.ts's business.
 
-import type { OwnedProcess } from '../util/index.ts';
+import { withDeadline, type OwnedProcess } from '../util/index.ts';
 import type { CdpConnection } from './cdp.ts';
+import { operationTimeout } from './failures.ts';
 import { createBeginFrames, createOrdinaryFrames, type FrameMode } from './frames.ts';
 import { createPage, type Page } from './page.ts';
 
@@ -11,6 +12,8 @@ export type NewPageOptions = {
   /** CSS pixels. */
   readonly viewport: Viewport;
   readonly signal?: AbortSignal;
+  /** Milliseconds; default 15000. */
+  readonly deadlineMs?: number;
 };
 
 export interface Browser extends AsyncDisposable {
@@ -55,32 +58,35 @@ export function createBrowser({ cdp, owned, product, mode, stderr }: BrowserPart
     get stderr() {
       return stderr();
     },
-    async newPage({ viewport, signal }) {
-      signal?.throwIfAborted();
-      const { targetId } = await cdp.root.send('Target.createTarget', {
-        url: 'about:blank',
-        ...(mode === 'begin-frame' ? { ...viewport, enableBeginFrameControl: true } : { newWindow: true }),
-      });
-      const { sessionId } = await cdp.root.send('Target.attachToTarget', { targetId, flatten: true });
-      targetOf.set(sessionId, targetId);
-      const session = cdp.session(sessionId);
-      await Promise.all([
-        session.send('Page.enable'),
-        session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
-        session.send('Inspector.enable'),
-        session.send('Emulation.setDeviceMetricsOverride', { ...viewport, deviceScaleFactor: 1, mobile: false }),
-        session.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
-      ]);
-      return createPage({
-        session,
-        frames,
-        connected: () => !cdp.closed,
-        end: () => {
-          endTarget(sessionId);
-          targetOf.delete(sessionId);
+    newPage: ({ viewport, signal, deadlineMs = 15_000 }) =>
+      withDeadline(
+        {
+          ms: deadlineMs,
+          onExpiry: () => operationTimeout('newPage', deadlineMs),
+          ...(signal === undefined ? {} : { signal }),
         },
-      });
-    },
+        async () => {
+          const { targetId } = await cdp.root.send('Target.createTarget', {
+            url: 'about:blank',
+            ...(mode === 'begin-frame' ? { ...viewport, enableBeginFrameControl: true } : { newWindow: true }),
+          });
+          const { sessionId } = await cdp.root.send('Target.attachToTarget', { targetId, flatten: true });
+          targetOf.set(sessionId, targetId);
+          const session = cdp.session(sessionId);
+          await Promise.all([
+            session.send('Page.enable'),
+            session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
+            session.send('Inspector.enable'),
+            session.send('Emulation.setDeviceMetricsOverride', { ...viewport, deviceScaleFactor: 1, mobile: false }),
+            session.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
+          ]);
+          const end = (): void => {
+            endTarget(sessionId);
+            targetOf.delete(sessionId);
+          };
+          return createPage({ session, frames, connected: () => !cdp.closed, end });
+        },
+      ),
     async [Symbol.asyncDispose]() {
       cdp.close();
       await owned.kill();

@@ -95,13 +95,14 @@ export function chromePathInvalid(path: string, reason: string): TabwrightError 
   );
 }
 
-export function launchFailed(path: string, reason: string, stderr: string): TabwrightError {
+export function launchFailed(path: string, reason: string, stderr: string, cause?: unknown): TabwrightError {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const last = lines.length === 0 ? '' : `; its last words: ${lines.at(-1)!.trim().slice(0, 300)}`;
   return new TabwrightError('browser', `Chromium at ${path} did not start: ${reason}${last}`, {
     code: 'launch-failed',
     details: { path, reason, stderr: lines.slice(-20).join('\n') },
     retryable: true,
+    ...(cause === undefined ? {} : { cause }),
   });
 }
 

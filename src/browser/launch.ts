@@ -5,7 +5,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { spawnOwned, withDeadline } from '../util/index.ts';
 import { createBrowser, type Browser } from './browser.ts';
-import { connectCdp } from './cdp.ts';
+import { connectCdp, type CdpResult } from './cdp.ts';
 import { launchFailed } from './failures.ts';
 import type { FrameMode } from './frames.ts';
 import { locateChromium } from './locate.ts';
@@ -61,8 +61,7 @@ async function start(location: ChromiumLocation, mode: FrameMode, options: Launc
         onExpiry: () => launchFailed(location.path, `no answer within ${ms} ms`, stderr()),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       },
-      () =>
-        Promise.race([cdp.root.send('Browser.getVersion'), owned.ended.then((end) => Promise.reject(died(end.error)))]),
+      () => firstAnswer(),
     );
     // The shell names itself HeadlessChrome; a full Chrome in its new headless mode is plain Chrome.
     const kind: BrowserKind = version.product.startsWith('HeadlessChrome/') ? 'headless-shell' : 'chrome';
@@ -82,8 +81,17 @@ async function start(location: ChromiumLocation, mode: FrameMode, options: Launc
     throw error;
   }
 
-  function died(error: Error | undefined): Error {
-    return launchFailed(location.path, error === undefined ? 'it ended at once' : error.message, stderr());
+  async function firstAnswer(): Promise<CdpResult<'Browser.getVersion'>> {
+    try {
+      return await cdp.root.send('Browser.getVersion');
+    } catch (error) {
+      // The pipe closes a moment before the process is known to be gone, and its last words come last.
+      const [end] = await Promise.all([owned.ended, streamEnd(owned.child.stderr!)]);
+      const how =
+        end.error?.message ??
+        (end.signal === null ? `it ended with code ${end.code}` : `it was ended by ${end.signal}`);
+      throw launchFailed(location.path, how, stderr(), error);
+    }
   }
 }
 
@@ -129,6 +137,10 @@ function chromiumFlags(mode: FrameMode): readonly string[] {
         ]
       : []),
   ];
+}
+
+function streamEnd(stream: Readable): Promise<void> {
+  return new Promise((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
 }
 
 /** Keeps the last 8 kB of a stream. */

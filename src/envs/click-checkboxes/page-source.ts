@@ -33,7 +33,10 @@ export const PAGE_SOURCE = `<!doctype html>
   fieldset { display: grid; grid-template-columns: 1fr 1fr; gap: 4px 8px; margin: 0; padding: 0; border: 0; min-width: 0; }
   label { display: flex; align-items: center; gap: 8px; min-width: 0; padding: 2px 6px; border-radius: 5px; background: #f6f8fb; }
   label span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-family: ui-monospace, monospace; }
-  input { flex: none; width: 16px; height: 16px; margin: 0; accent-color: #2456d6; }
+  /* Drawn here, because the browser's own box looks different under the mouse, which a reused page has and a fresh one has not. */
+  input { flex: none; appearance: none; width: 16px; height: 16px; margin: 0; border: 1px solid #6b7790; border-radius: 4px; background: #fff; }
+  input:checked { border-color: #2456d6; background: #2456d6 url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='m3.5 8.5 3 3 6-7' fill='none' stroke='white' stroke-width='2.2'/%3E%3C/svg%3E") center / 14px no-repeat; }
+  input:disabled { opacity: .55; }
   label:has(input:checked) { background: #dde7ff; }
   button { grid-column: 1 / -1; height: 28px; margin-top: 4px; border: 0; border-radius: 6px; background: #2456d6; color: #fff; font: inherit; font-weight: 600; }
   fieldset:disabled button { background: #7b879d; }

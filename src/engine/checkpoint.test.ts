@@ -6,7 +6,7 @@ import { loadModel, saveModel } from './checkpoint.ts';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.ts';
 import { TINY } from './test-support.ts';
 import { EmbeddedTrainer } from './trainer.ts';
-import { initWeights, weightSpecs } from './weights.ts';
+import { initWeights } from './weights.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const weights = initWeights(weightSpecs(TINY), 3);
+const weights = initWeights(TINY, 3);
 
 describe('safetensors', () => {
   const tensors = [

@@ -115,7 +115,8 @@ async function writeFolder(
     await rm(path, { recursive: true, force: true });
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
+    // What went wrong first is what the caller must hear, not a second failure of tidying up.
+    await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new TabwrightError(
       'store',

@@ -3,6 +3,7 @@
 // of the tokens sampled since. Attention adds the two parts before one softmax.
 // Letters: B sequences, T prompt length, R tokens sampled before this one, H and K heads, F head size.
 
+import { sequenceEmbeddings, stepEmbeddings } from './embeddings.ts';
 import { Graph, type Value } from './graph.ts';
 import type { ModelConfig } from './model-config.ts';
 import { add, concat, gatherRows, matmul, reshape, softmax } from './ops.ts';
@@ -14,7 +15,9 @@ export function promptGraph(config: ModelConfig, specs: readonly WeightSpec[]): 
   const g = new Graph();
   const weight = weightInputs(g, specs);
   const mask = g.input('mask', 'float32', ['GT', 'T']);
-  const inputs = tokenInputs(g, config, g.constant('int64', [1], [0]), 'T');
+  const sizes = { batch: 'B', time: 'T' } as const;
+  const embeddings = sequenceEmbeddings(g, { config, weight }, g.input('ids', 'int64', ['M']), sizes);
+  const inputs: TransformerInputs = { embeddings, positions: g.constant('int64', [1], [0]), ...sizes };
   const index = g.input('index', 'int64', ['N']);
   const causal = causalAttention(g, config, inputs, mask);
   const attend: Attend = (layer, q, k, v) => {
@@ -28,7 +31,7 @@ export function promptGraph(config: ModelConfig, specs: readonly WeightSpec[]): 
 }
 
 /**
- * Reads one token a sequence. Inputs beside tokens and positions [B, 1]: `prompt.k.<layer>` [B, K, T, F] and
+ * Reads one token a sequence, `ids` and the ids before it, `earlier.<i>` [B]. Further inputs: positions [B, 1]; `prompt.k.<layer>` [B, K, T, F] and
  * `recent.k.<layer>` [B, K, R, F] (and v); `mask` [B, 1, 1, T + R + 1]. Outputs `logits` [B, V] and the recent
  * keys and values with the new token appended, [B, K, R + 1, F].
  */
@@ -37,7 +40,10 @@ export function stepGraph(config: ModelConfig, specs: readonly WeightSpec[]): Gr
   const g = new Graph();
   const weight = weightInputs(g, specs);
   const positions = g.input('positions', 'int64', ['B', 1]);
-  const inputs = { ...tokenInputs(g, config, positions, 1), batch: 'B' };
+  const ids = g.input('ids', 'int64', ['B']);
+  const earlier = Array.from({ length: config.taps - 1 }, (_, i) => g.input(`earlier.${i}`, 'int64', ['B']));
+  const embeddings = stepEmbeddings(g, { config, weight }, ids, earlier);
+  const inputs: TransformerInputs = { embeddings, positions, batch: 'B', time: 1 };
   const mask = g.input('mask', 'float32', ['B', 1, 1, 'S']);
   const cache = (part: string, length: string): { k: Value; v: Value }[] =>
     Array.from({ length: layers }, (_, layer) => ({
@@ -81,16 +87,4 @@ export function stepGraph(config: ModelConfig, specs: readonly WeightSpec[]): Gr
 function weightInputs(g: Graph, specs: readonly WeightSpec[]): (name: string) => Value {
   const values = new Map(specs.map((spec) => [spec.name, g.input(spec.name, 'float32', spec.shape)]));
   return (name) => values.get(name)!;
-}
-
-function tokenInputs(g: Graph, config: ModelConfig, positions: Value, time: string | number): TransformerInputs {
-  return {
-    ids: g.input('ids', 'int64', ['M']),
-    predecessors: Array.from({ length: config.predecessors }, (_, i) =>
-      g.input(`predecessor_ids.${i}`, 'int64', ['M']),
-    ),
-    positions,
-    batch: 'B',
-    time,
-  };
 }

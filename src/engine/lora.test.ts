@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { loraParts, loraSpecs, mergeLora, parseLoraConfig, type LoraConfig } from './lora.ts';
 import { TINY } from './test-support.ts';
-import { initWeights, weightSpecs } from './weights.ts';
+import { drawWeights, initWeights } from './weights.ts';
 
 const LORA: LoraConfig = { rank: 2, alpha: 6, targetModules: ['k_proj', 'up_proj'] };
 
 describe('merging adapters', () => {
-  const base = initWeights(weightSpecs(TINY), 1);
+  const base = initWeights(TINY, 1);
   const parts = loraParts(base.specs, LORA);
-  const adapters = initWeights(loraSpecs(parts, LORA), 2);
+  const adapters = drawWeights(loraSpecs(parts, LORA), 2);
   for (const part of parts) adapters.view(part.b).fill(0.5);
 
   it('adds alpha / rank times B A to the adapted rows and to no others', () => {

@@ -57,8 +57,13 @@ export function loraParts(specs: readonly WeightSpec[], lora: LoraConfig): LoraP
 export function loraSpecs(parts: readonly LoraPart[], lora: LoraConfig): WeightSpec[] {
   return parts.flatMap(({ a, b, rows, columns }) => [
     // Kaiming-uniform with a = sqrt(5) has this standard deviation; the reference implementation uses it.
-    { name: a, shape: [lora.rank, columns], parts: [{ name: a, rows: lora.rank }], init: 1 / Math.sqrt(3 * columns) },
-    { name: b, shape: [rows, lora.rank], parts: [{ name: b, rows }], init: 0 },
+    {
+      name: a,
+      shape: [lora.rank, columns],
+      parts: [{ name: a, rows: lora.rank }],
+      init: { mean: 0, std: 1 / Math.sqrt(3 * columns) },
+    },
+    { name: b, shape: [rows, lora.rank], parts: [{ name: b, rows }], init: { mean: 0, std: 0 } },
   ]);
 }
 

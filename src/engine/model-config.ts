@@ -21,8 +21,11 @@ export const modelConfigSchema = z
     rmsNormEps: z.number().positive(),
     /** The output head is the embedding table. */
     tieEmbeddings: z.boolean(),
-    /** How many preceding tokens are added to each token's embedding, each through a table of its own. 0 is off. */
-    predecessors: z.number().int().min(0).max(4),
+    /**
+     * Taps of a depthwise causal convolution over the embeddings, the token itself included: each token's vector also
+     * holds those of its predecessors, so that one attention step can compare names. 1 is off.
+     */
+    taps: z.number().int().min(1).max(8),
     /** Longest sequence, prompt and action together. */
     maxPositions: positive,
   })

@@ -215,6 +215,17 @@ export function transpose(g: Graph, x: Value, axes: readonly number[]): Value {
   return y;
 }
 
+/** x[B, T, C] moved `distance` places towards later time, zeros coming in at the start. */
+export function shiftTime(g: Graph, x: Value, distance: number): Value {
+  if (distance === 0) return x;
+  // A negative pad crops.
+  const move = (value: Value, by: number): Value =>
+    g.node1('Pad', [value, g.constant('int64', [6], [0, by, 0, 0, -by, 0])], float(x.shape));
+  const y = move(x, distance);
+  g.record({ inputs: [x], outputs: [y], backward: ([dy]) => [move(dy!, -distance)] });
+  return y;
+}
+
 /** Parts of `x` along `axis` with the given sizes. A part that nobody uses counts as zero on the way back. */
 export function split(g: Graph, x: Value, axis: number, sizes: readonly number[]): Value[] {
   const shapes = sizes.map((size) => x.shape.map((dim, i) => (i === axis ? size : dim)));

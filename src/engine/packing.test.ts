@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causalMask, packMicroBatches, predecessorIds, type PackOptions } from './packing.ts';
+import { causalMask, packMicroBatches, type PackOptions } from './packing.ts';
 import { randomData } from './test-support.ts';
 
 const OPTIONS: PackOptions = { loss: 'cross_entropy', scored: 'all', tokenBudget: 40, vocabSize: 23, maxPositions: 48 };
@@ -82,12 +82,6 @@ describe('micro-batches', () => {
 });
 
 describe('what the graph reads beside the ids', () => {
-  it('predecessor ids do not cross from one sequence into the next', () => {
-    const ids = BigInt64Array.from([1n, 2n, 3n, 4n, 5n, 6n]);
-    expect([...predecessorIds(ids, 3, 1)]).toEqual([0n, 1n, 2n, 0n, 4n, 5n]);
-    expect([...predecessorIds(ids, 3, 2)]).toEqual([0n, 0n, 1n, 0n, 0n, 4n]);
-  });
-
   it('the causal mask hides later tokens and repeats for each folded head', () => {
     const visible = Array.from(causalMask(2, 2), (value) => value === 0);
     expect(visible).toEqual([true, false, true, true, true, false, true, true]);

@@ -114,16 +114,6 @@ function checkDatum({ tokens, lossInputs }: Datum, row: number, { loss, vocabSiz
   }
 }
 
-/** Ids shifted right by `distance` within each sequence, id 0 at the start: what the predecessor embeddings read. */
-export function predecessorIds(ids: BigInt64Array, time: number, distance: number): BigInt64Array {
-  const shifted = new BigInt64Array(ids.length);
-  for (let start = 0; start < ids.length; start += time) {
-    for (let position = distance; position < time; position++)
-      shifted[start + position] = ids[start + position - distance]!;
-  }
-  return shifted;
-}
-
 /** Additive causal mask for `folds` query heads stacked along time: [folds * time, time]. */
 export function causalMask(time: number, folds: number): Float32Array {
   const mask = new Float32Array(folds * time * time);

@@ -8,7 +8,7 @@ import { loraParts, type LoraConfig } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
 import { randomData, TINY } from './test-support.ts';
 import { EmbeddedTrainer } from './trainer.ts';
-import { initWeights, weightSpecs, type Weights } from './weights.ts';
+import { initWeights, type Weights } from './weights.ts';
 
 type Parameters = Record<string, np.Array>;
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 /** Weighted cross-entropy summed over one row, by the textbook. Arrays are consumed by use; `.ref` keeps one alive. */
 function referenceLoss(p: Parameters, datum: Datum, config: ModelConfig, lora?: LoraConfig): np.Array {
-  const { heads, kvHeads, headDim, vocabSize, layers, predecessors } = config;
+  const { heads, kvHeads, headDim, vocabSize, layers, taps } = config;
   const get = (name: string): np.Array => p[name]!.ref;
   const { tokens } = datum;
   const time = tokens.length;
@@ -57,9 +57,13 @@ function referenceLoss(p: Parameters, datum: Datum, config: ModelConfig, lora?: 
     .reshape([1, time, time]);
 
   let x = lookUp('model.embed_tokens.weight', tokens);
-  for (let i = 0; i < predecessors; i++) {
-    const before = tokens.map((_, position) => tokens[position - i - 1] ?? 0);
-    x = x.add(lookUp(`model.predecessor_embeddings.${i}.weight`, before));
+  if (taps > 1) {
+    const shifted = (distance: number): np.Array =>
+      np
+        .array(Array.from({ length: time * time }, (_, i) => (i % time === Math.floor(i / time) - distance ? 1 : 0)))
+        .reshape([time, time]);
+    const rows = np.split(get('model.embed_conv.weight'), taps, 0);
+    x = rows.map((row, distance) => np.matmul(shifted(distance), x.ref).mul(row)).reduce((a, b) => a.add(b));
   }
   for (let layer = 0; layer < layers; layer++) {
     const prefix = `model.layers.${layer}`;
@@ -127,7 +131,7 @@ function relativeError(found: ReadonlyMap<string, Float32Array>, expected: Reado
 
 /** Weights large enough for every part of the model to matter. */
 function strongWeights(config: ModelConfig): Weights {
-  const weights = initWeights(weightSpecs(config), 7);
+  const weights = initWeights(config, 7);
   for (let i = 0; i < weights.flat.length; i++) weights.flat[i]! *= weights.flat[i] === 1 ? 1 : 12;
   return weights;
 }
@@ -136,7 +140,7 @@ const MODELS: Record<string, ModelConfig> = {
   'tied head, grouped queries': TINY,
   'untied head': { ...TINY, tieEmbeddings: false },
   'one key head a query head': { ...TINY, kvHeads: 4 },
-  'predecessor embeddings': { ...TINY, predecessors: 2 },
+  'convolved embeddings': { ...TINY, taps: 3 },
 };
 
 describe('loss and gradient of whole models agree with an independent implementation', () => {

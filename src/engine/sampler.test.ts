@@ -4,7 +4,7 @@ import { createRng } from '../util/index.ts';
 import { TINY } from './test-support.ts';
 import { EmbeddedTrainer } from './trainer.ts';
 
-const CONFIG = { ...TINY, predecessors: 2 };
+const CONFIG = { ...TINY, taps: 3 };
 const rng = createRng('prompts');
 const prompt = (length: number): number[] => Array.from({ length }, () => rng.integer(0, CONFIG.vocabSize));
 const PROMPTS = [3, 15, 16, 17, 30].map(prompt);

@@ -10,7 +10,7 @@ import { emptyCache, selectBlocks, selectCache, takeCache, type Cache } from './
 import { planCohorts, type Cohort } from './cohorts.ts';
 import { promptGraph, stepGraph } from './decoding-graph.ts';
 import type { ModelConfig } from './model-config.ts';
-import { causalMask, MASKED, predecessorIds } from './packing.ts';
+import { causalMask, MASKED } from './packing.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { weightSpecs, type Weights } from './weights.ts';
 
@@ -217,14 +217,12 @@ export class EmbeddedSampler implements Sampler {
       mask: { data: causalMask(time, folds), shape: [folds * time, time] },
       index: { data: BigInt64Array.from(index, BigInt), shape: [index.length] },
     };
-    for (let i = 0; i < config.predecessors; i++)
-      feeds[`predecessor_ids.${i}`] = { data: predecessorIds(ids, time, i + 1), shape: rows };
     const outputs = await (await this.#runtime.prompt()).run(feeds);
     return { logits: outputs['logits']!, cache: takeCache(outputs, config.layers), lines };
   }
 
   #stepFeeds(rows: readonly Row[], time: number, prompt: Cache, recent: Cache): Feeds {
-    const { predecessors, layers, kvHeads, headDim, maxPositions } = this.#runtime.config;
+    const { taps, layers, kvHeads, headDim, maxPositions } = this.#runtime.config;
     const count = rows.length;
     // Rows that had finished are fed too; all of a batch have sampled equally many tokens.
     const sampled = rows[0]!.tokens.length;
@@ -241,11 +239,8 @@ export class EmbeddedSampler implements Sampler {
       },
       mask: { data: mask, shape: [count, 1, 1, width] },
     };
-    for (let i = 0; i < predecessors; i++) {
-      feeds[`predecessor_ids.${i}`] = {
-        data: BigInt64Array.from(rows, (row) => tokenBack(row, i + 1)),
-        shape: [count],
-      };
+    for (let i = 1; i < taps; i++) {
+      feeds[`earlier.${i - 1}`] = { data: BigInt64Array.from(rows, (row) => tokenBack(row, i)), shape: [count] };
     }
     for (let layer = 0; layer < layers; layer++) {
       for (const part of ['k', 'v'] as const) {
@@ -307,10 +302,10 @@ function extendRows(rows: readonly Row[], logits: Float32Array): void {
   });
 }
 
-/** The token `back` places before the newest one of a row, reaching into its prompt; 0 before its start. */
+/** The token `back` places before the newest one of a row, reaching into its prompt; -1 before its start. */
 function tokenBack({ tokens, job }: Row, back: number): bigint {
   const at = tokens.length - 1 - back;
-  return BigInt((at >= 0 ? tokens[at] : job.request.prompt.at(at)) ?? 0);
+  return BigInt((at >= 0 ? tokens[at] : job.request.prompt.at(at)) ?? -1);
 }
 
 function finished({ tokens, logprobs, length, stop }: Row): SampledSequence {

@@ -21,7 +21,7 @@ export const TINY: ModelConfig = {
   ropeTheta: 100,
   rmsNormEps: 1e-5,
   tieEmbeddings: true,
-  predecessors: 0,
+  taps: 1,
   maxPositions: 48,
 };
 

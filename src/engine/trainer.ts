@@ -18,12 +18,12 @@ import { loadTrainerState, saveModel, saveTrainerState } from './checkpoint.ts';
 import { loraParts, loraSpecs, mergeLora, type LoraConfig } from './lora.ts';
 import { LOSS_SCALARS } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
-import { causalMask, packMicroBatches, predecessorIds, type MicroBatch, type ScoredPositions } from './packing.ts';
+import { causalMask, packMicroBatches, type MicroBatch, type ScoredPositions } from './packing.ts';
 import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { trainingGraph } from './training-graph.ts';
 import type { GraphLora } from './transformer.ts';
-import { initWeights, weightSpecs, type Weights } from './weights.ts';
+import { drawWeights, initWeights, type Weights } from './weights.ts';
 
 export type EmbeddedTrainerOptions = SessionOptions & {
   readonly config: ModelConfig;
@@ -62,7 +62,7 @@ export class EmbeddedTrainer implements Trainer {
     if (options.lora) {
       const parts = loraParts(options.weights.specs, options.lora);
       this.#lora = { parts, config: options.lora };
-      this.#adapters = initWeights(loraSpecs(parts, options.lora), options.seed ?? 0);
+      this.#adapters = drawWeights(loraSpecs(parts, options.lora), options.seed ?? 0);
     }
     const trained = this.#trained;
     this.#gradient = trained.clone();
@@ -77,7 +77,7 @@ export class EmbeddedTrainer implements Trainer {
     seed: number,
     options: Omit<EmbeddedTrainerOptions, 'config' | 'weights'> = {},
   ): EmbeddedTrainer {
-    return new EmbeddedTrainer({ ...options, config, weights: initWeights(weightSpecs(config), seed) });
+    return new EmbeddedTrainer({ ...options, config, weights: initWeights(config, seed) });
   }
 
   get step(): number {
@@ -295,9 +295,6 @@ export class EmbeddedTrainer implements Trainer {
       index: { data: batch.index, shape: count },
       targets: { data: batch.targets, shape: count },
     };
-    for (let i = 0; i < this.config.predecessors; i++) {
-      feeds[`predecessor_ids.${i}`] = { data: predecessorIds(batch.ids, batch.time, i + 1), shape: rows };
-    }
     for (const [name, data] of Object.entries(batch.vectors)) feeds[`loss.${name}`] = { data, shape: count };
     return feeds;
   }

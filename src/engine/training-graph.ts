@@ -3,6 +3,7 @@
 
 import type { LossName } from '../core/index.ts';
 import { gradients } from './autodiff.ts';
+import { sequenceEmbeddings } from './embeddings.ts';
 import { Graph, type Value } from './graph.ts';
 import { LOSS_SCALARS, LOSS_VECTORS, tokenLoss } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
@@ -35,15 +36,10 @@ export function trainingGraph(options: TrainingGraphOptions): Graph {
   const weight = (name: string): Value => weights.get(name)!;
 
   const mask = g.input('mask', 'float32', ['GT', 'T']);
-  const inputs: TransformerInputs = {
-    ids: g.input('ids', 'int64', ['M']),
-    predecessors: Array.from({ length: config.predecessors }, (_, i) =>
-      g.input(`predecessor_ids.${i}`, 'int64', ['M']),
-    ),
-    positions: g.constant('int64', [1], [0]),
-    batch: 'B',
-    time: 'T',
-  };
+  const ids = g.input('ids', 'int64', ['M']);
+  const sizes = { batch: 'B', time: 'T' } as const;
+  const embeddings = sequenceEmbeddings(g, { config, weight }, ids, sizes);
+  const inputs: TransformerInputs = { embeddings, positions: g.constant('int64', [1], [0]), ...sizes };
   const index = g.input('index', 'int64', ['N']);
   const targets = g.input('targets', 'int64', ['N']);
 

@@ -6,30 +6,14 @@
 import type { Dim, Graph, Value } from './graph.ts';
 import type { LoraConfig, LoraPart } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
-import {
-  add,
-  concat,
-  embedding,
-  linear,
-  matmul,
-  mul,
-  reshape,
-  rmsNorm,
-  rope,
-  softmax,
-  split,
-  swiglu,
-  transpose,
-} from './ops.ts';
+import { add, concat, linear, matmul, mul, reshape, rmsNorm, rope, softmax, split, swiglu, transpose } from './ops.ts';
 
 /** Adapters of a graph: which blocks, and how strong. */
 export type GraphLora = { readonly parts: readonly LoraPart[]; readonly config: LoraConfig };
 
 export type TransformerInputs = {
-  /** Token ids [M]. */
-  readonly ids: Value;
-  /** The i-th token before each, [M] each; id 0 where there is none. */
-  readonly predecessors: readonly Value[];
+  /** First vectors of the stream [M, D]; see `embeddings.ts`. */
+  readonly embeddings: Value;
   /** Rotary position ids: [1] as an offset, or [B, T]. */
   readonly positions: Value;
   readonly batch: Dim;
@@ -50,17 +34,14 @@ export type TransformerOptions = {
 /** The residual stream after the last layer, before the final norm: [M, D]. */
 export function residualStream(g: Graph, { config, weight, lora, inputs, attend }: TransformerOptions): Value {
   const { heads, kvHeads, headDim, rmsNormEps } = config;
-  const rows = inputs.ids.shape[0]!;
+  const rows = inputs.embeddings.shape[0]!;
   const tables = { positions: inputs.positions, ...ropeTables(g, config) };
   const project = (x: Value, name: string, residual?: Value): Value => {
     const adapted = lora ? adapterDelta(g, { x, name, lora, weight, residual, rows }) : residual;
     return linear(g, x, weight(name), adapted);
   };
 
-  let stream = embedding(g, weight('embed'), inputs.ids, rows);
-  inputs.predecessors.forEach((ids, i) => {
-    stream = add(g, stream, embedding(g, weight(`predecessor.${i}`), ids, rows));
-  });
+  let stream = inputs.embeddings;
   for (let layer = 0; layer < config.layers; layer++) {
     const normed = rmsNorm(g, stream, weight(`${layer}.attentionNorm`), rmsNormEps);
     const fused = project(normed, `${layer}.qkv`);
@@ -89,7 +70,12 @@ export function outputLogits(g: Graph, rows: Value, config: ModelConfig, weight:
  * Causal attention within the sequences of a batch. Query heads of one group are folded into rows, so keys and
  * values are never repeated. `mask` is [H / K * T, T], 0 where a key is seen and very negative where it is not.
  */
-export function causalAttention(g: Graph, config: ModelConfig, inputs: TransformerInputs, mask: Value): Attend {
+export function causalAttention(
+  g: Graph,
+  config: ModelConfig,
+  inputs: Pick<TransformerInputs, 'batch' | 'time'>,
+  mask: Value,
+): Attend {
   const { heads, kvHeads, headDim } = config;
   const folded = mask.shape[0]!;
   return (_layer, q, k, v) => {

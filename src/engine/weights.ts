@@ -1,7 +1,7 @@
 // Named weights on one flat buffer, so that the optimiser, snapshots and gradient sums are single loops. Matrices
 // that are multiplied together are stored together (q, k and v; gate and up) and still have their own public names.
 
-import { createRng } from '../util/index.ts';
+import { createRng, type Rng } from '../util/index.ts';
 import type { ModelConfig } from './model-config.ts';
 
 export type WeightSpec = {
@@ -10,31 +10,34 @@ export type WeightSpec = {
   readonly shape: readonly number[];
   /** Public tensor names, in row order; a matrix that is not fused has one. */
   readonly parts: readonly { readonly name: string; readonly rows: number }[];
-  /** Standard deviation at initialisation; `one` for norms. */
-  readonly init: number | 'one';
+  /** Normal distribution at initialisation. */
+  readonly init: { readonly mean: number; readonly std: number };
 };
 
-const INIT_STD = 0.02;
+const ONE = { mean: 1, std: 0 };
+const SMALL = { mean: 0, std: 0.02 };
+/** Unequal from the start, so that a token can be told from its predecessors; positive, so that names look alike at any distance. */
+const TAPS = { mean: 0.6, std: 0.4 };
+/** Queries and keys. With equal queries and keys this makes a token attend to its like by a factor of about e^3. */
+const MATCHING = { mean: 0, std: 0.06 };
 
 /** All weights of a model, in storage order. Public names follow Hugging Face's Llama layout. */
 export function weightSpecs(config: ModelConfig): WeightSpec[] {
   const { hiddenSize: width, heads, kvHeads, headDim, intermediateSize: inner, vocabSize, layers } = config;
   // Residual branches start smaller so that the sum over layers keeps its variance (Radford et al. 2019, section 2.3).
-  const residualStd = INIT_STD / Math.sqrt(2 * layers);
+  const residual = { mean: 0, std: SMALL.std / Math.sqrt(2 * layers) };
   const single = (name: string, tensor: string, shape: readonly number[], init: WeightSpec['init']): WeightSpec => ({
     name,
     shape,
     parts: [{ name: tensor, rows: shape[0]! }],
     init,
   });
-  const specs = [single('embed', 'model.embed_tokens.weight', [vocabSize, width], INIT_STD)];
-  for (let i = 0; i < config.predecessors; i++) {
-    specs.push(single(`predecessor.${i}`, `model.predecessor_embeddings.${i}.weight`, [vocabSize, width], INIT_STD));
-  }
+  const specs = [single('embed', 'model.embed_tokens.weight', [vocabSize, width], SMALL)];
+  if (config.taps > 1) specs.push(single('taps', 'model.embed_conv.weight', [config.taps, width], TAPS));
   for (let i = 0; i < layers; i++) {
     const prefix = `model.layers.${i}`;
     specs.push(
-      single(`${i}.attentionNorm`, `${prefix}.input_layernorm.weight`, [width], 'one'),
+      single(`${i}.attentionNorm`, `${prefix}.input_layernorm.weight`, [width], ONE),
       {
         name: `${i}.qkv`,
         shape: [(heads + 2 * kvHeads) * headDim, width],
@@ -43,10 +46,10 @@ export function weightSpecs(config: ModelConfig): WeightSpec[] {
           { name: `${prefix}.self_attn.k_proj.weight`, rows: kvHeads * headDim },
           { name: `${prefix}.self_attn.v_proj.weight`, rows: kvHeads * headDim },
         ],
-        init: INIT_STD,
+        init: SMALL,
       },
-      single(`${i}.output`, `${prefix}.self_attn.o_proj.weight`, [width, heads * headDim], residualStd),
-      single(`${i}.mlpNorm`, `${prefix}.post_attention_layernorm.weight`, [width], 'one'),
+      single(`${i}.output`, `${prefix}.self_attn.o_proj.weight`, [width, heads * headDim], residual),
+      single(`${i}.mlpNorm`, `${prefix}.post_attention_layernorm.weight`, [width], ONE),
       {
         name: `${i}.gateUp`,
         shape: [2 * inner, width],
@@ -54,13 +57,13 @@ export function weightSpecs(config: ModelConfig): WeightSpec[] {
           { name: `${prefix}.mlp.gate_proj.weight`, rows: inner },
           { name: `${prefix}.mlp.up_proj.weight`, rows: inner },
         ],
-        init: INIT_STD,
+        init: SMALL,
       },
-      single(`${i}.down`, `${prefix}.mlp.down_proj.weight`, [width, inner], residualStd),
+      single(`${i}.down`, `${prefix}.mlp.down_proj.weight`, [width, inner], residual),
     );
   }
-  specs.push(single('norm', 'model.norm.weight', [width], 'one'));
-  if (!config.tieEmbeddings) specs.push(single('head', 'lm_head.weight', [vocabSize, width], INIT_STD));
+  specs.push(single('norm', 'model.norm.weight', [width], ONE));
+  if (!config.tieEmbeddings) specs.push(single('head', 'lm_head.weight', [vocabSize, width], SMALL));
   return specs;
 }
 
@@ -112,25 +115,40 @@ export class Weights {
   }
 }
 
-/** Fresh weights: normal with the spec's deviation, norms at one. */
-export function initWeights(specs: readonly WeightSpec[], seed: number): Weights {
+/** Weights drawn by their specs. */
+export function drawWeights(specs: readonly WeightSpec[], seed: number): Weights {
   const weights = new Weights(specs);
-  for (const spec of specs) {
-    const view = weights.view(spec.name);
-    if (spec.init === 'one') {
-      view.fill(1);
-      continue;
-    }
-    const rng = createRng('weights', seed, spec.name);
-    for (let i = 0; i < view.length; i += 2) {
-      // Box and Muller 1958.
-      const radius = Math.sqrt(-2 * Math.log(1 - rng.next()));
-      const angle = 2 * Math.PI * rng.next();
-      view[i] = spec.init * radius * Math.cos(angle);
-      if (i + 1 < view.length) view[i + 1] = spec.init * radius * Math.sin(angle);
+  for (const { name, init } of specs) fillNormal(weights.view(name), init, createRng('weights', seed, name));
+  return weights;
+}
+
+/**
+ * A fresh model. Each key head starts equal to the first query head that reads it, so that attention begins as a
+ * search for similar tokens rather than as noise (Trockman and Kolter 2023, "Mimetic initialization", section 4).
+ */
+export function initWeights(config: ModelConfig, seed: number): Weights {
+  const weights = drawWeights(weightSpecs(config), seed);
+  const block = config.headDim * config.hiddenSize;
+  for (let layer = 0; layer < config.layers; layer++) {
+    const qkv = weights.view(`${layer}.qkv`);
+    const keys = qkv.subarray(config.heads * block, (config.heads + config.kvHeads) * block);
+    fillNormal(qkv.subarray(0, config.heads * block), MATCHING, createRng('queries', seed, layer));
+    for (let head = 0; head < config.kvHeads; head++) {
+      const query = head * (config.heads / config.kvHeads);
+      keys.set(qkv.subarray(query * block, (query + 1) * block), head * block);
     }
   }
   return weights;
+}
+
+function fillNormal(view: Float32Array, { mean, std }: WeightSpec['init'], rng: Rng): void {
+  for (let i = 0; i < view.length; i += 2) {
+    // Box and Muller 1958.
+    const radius = std * Math.sqrt(-2 * Math.log(1 - rng.next()));
+    const angle = 2 * Math.PI * rng.next();
+    view[i] = mean + radius * Math.cos(angle);
+    if (i + 1 < view.length) view[i + 1] = mean + radius * Math.sin(angle);
+  }
 }
 
 export function elements(shape: readonly number[]): number {

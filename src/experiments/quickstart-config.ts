@@ -1,0 +1,33 @@
+// Settings of the quickstart and the seeds it derives from them. Data only; where the run is written is no setting
+// of it.
+
+import { z } from 'zod';
+import { createRng } from '../util/index.ts';
+import { rlConfigSchema, sftConfigSchema } from '../train/index.ts';
+
+export const quickstartConfigSchema = z.strictObject({
+  seed: z.int().nonnegative().default(1).describe('makes the run reproducible'),
+  evalEpisodes: z.int().positive().max(100_000).default(200).describe('held-out puzzles, the same at every stage'),
+  collectEpisodes: z.int().positive().max(100_000).default(400).describe('episodes of the base to learn from'),
+  filter: z.enum(['exact', 'lenient', 'none']).default('exact').describe('which of them are imitated'),
+  temperature: z.number().positive().default(1).describe('of every draw, unless evalTemperature is set'),
+  evalTemperature: z.number().nonnegative().optional().describe('of the draws of evaluations, 0 is greedy'),
+  pages: z.int().positive().default(16).describe('pages open at once'),
+  pictures: z.int().nonnegative().default(20).describe('episodes per evaluation whose pictures are kept'),
+  sft: sftConfigSchema.prefault({}),
+  grpo: rlConfigSchema.prefault({}),
+});
+
+export type QuickstartConfig = z.infer<typeof quickstartConfigSchema>;
+
+/** First seed of the held-out puzzles. The same in every run, so that runs can be compared puzzle by puzzle. */
+export const EVAL_FIRST_SEED = 1_000_000;
+
+/**
+ * First seeds of the training puzzles. All lie at 2,000,000 or above and held-out ones below, so the two cannot
+ * meet; each run seed has a million for collection and a million for GRPO, in blocks picked by the seed.
+ */
+export function trainingSeeds(runSeed: number): { readonly collect: number; readonly grpo: number } {
+  const block = 2_000_000 * (1 + createRng('training-puzzles', runSeed).integer(0, 500));
+  return { collect: block, grpo: block + 1_000_000 };
+}

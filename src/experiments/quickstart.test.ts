@@ -55,7 +55,7 @@ describe('runQuickstart', () => {
         renderer: createToyRenderer(),
         balanceKey: ({ seed }) => String(countBits(toyWanted(seed))),
         baselines: [],
-        machine: {},
+        machine: () => ({}),
         commit: null,
         signal: controller.signal,
         listener: (event) => {

@@ -36,7 +36,8 @@ export type QuickstartParts = {
   readonly balanceKey: (task: Task) => string;
   /** Policies that read nothing, for the report. */
   readonly baselines: Report['baselines'];
-  readonly machine: Report['machine'];
+  /** Asked for when the report is written, so that it may tell peaks of the run. */
+  readonly machine: () => Report['machine'];
   readonly commit: string | null;
   readonly listener?: ProgressListener;
   readonly signal: AbortSignal;
@@ -178,7 +179,7 @@ async function writeReport({ parts, env, stages, seconds }: ReportParts): Promis
     baselines,
     seconds,
     seeds: { run: config.seed, evaluation: { first: EVAL_FIRST_SEED, count: config.evalEpisodes } },
-    machine,
+    machine: machine(),
     commit,
     // Without the settings that were left out: `undefined` is no JSON.
     config: JSON.parse(JSON.stringify(config)) as JsonObject,

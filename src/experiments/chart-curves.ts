@@ -4,11 +4,14 @@
 import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { MetricsRow } from '../store/index.ts';
-import { compact } from './format.ts';
-import { html, type Html } from './html.ts';
+import { compact } from '../util/index.ts';
+import { markup, type Html } from './markup.ts';
 
 type Quantity = {
+  /** Name in `metrics.jsonl`. */
   readonly key: string;
+  /** Divided by the seconds of the step. Default false. */
+  readonly perSecond?: boolean;
   readonly title: string;
   readonly unit: string;
   readonly floor?: number;
@@ -31,7 +34,14 @@ const QUANTITIES: readonly Quantity[] = [
   { key: 'optim/kl_sample_train_v1', title: 'Sampler against trainer', unit: 'mean difference, nats' },
   { key: 'kl_policy_base', title: 'KL to the SFT reference', unit: 'nats per token' },
   { key: 'env/all/turns_per_episode', title: 'Actions', unit: 'per episode', floor: 0 },
-  { key: 'time/tokens_per_second', title: 'Training speed', unit: 'tokens per second', floor: 0 },
+  { key: 'num_tokens', perSecond: true, title: 'Training speed', unit: 'tokens per second', floor: 0 },
+  {
+    key: 'env/all/total_ob_tokens',
+    perSecond: true,
+    title: 'Speed',
+    unit: 'page tokens per second, sampling included',
+    floor: 0,
+  },
 ];
 
 const WIDTH = 300;
@@ -45,12 +55,19 @@ export function curvePanels(rows: readonly MetricsRow[], titleOf: (stage: string
   return stages.flatMap((stage) =>
     QUANTITIES.flatMap((quantity) => {
       const points = rows.flatMap((row): Point[] => {
-        const value = row[quantity.key];
-        return row.stage === stage && typeof value === 'number' ? [{ step: row.step, value }] : [];
+        const value = row.stage === stage ? valueOf(quantity, row) : undefined;
+        return value === undefined ? [] : [{ step: row.step, value }];
       });
       return points.length < 2 ? [] : [panel(quantity, titleOf(stage), points)];
     }),
   );
+}
+
+function valueOf({ key, perSecond = false }: Quantity, row: MetricsRow): number | undefined {
+  const [value, seconds] = [row[key], row['time/total']];
+  if (typeof value !== 'number') return undefined;
+  if (!perSecond) return value;
+  return typeof seconds === 'number' && seconds > 0 ? value / seconds : undefined;
 }
 
 type Point = { readonly step: number; readonly value: number };
@@ -62,23 +79,21 @@ function panel({ title, unit, floor, ceiling }: Quantity, stage: string, points:
   const x = scaleLinear([points[0].step, points[points.length - 1].step], [MARGIN.left, WIDTH - MARGIN.right]);
   // A constant series still needs a scale with some height.
   const y = scaleLinear(low === high ? [low - 1, high + 1] : [low, high], [HEIGHT - MARGIN.bottom, MARGIN.top]);
-  if (ceiling === undefined) y.nice(4);
+  if (ceiling === undefined) y.nice(3);
   const path = line<Point>(
     ({ step }) => x(step),
     ({ value }) => y(value),
   ).digits(1);
-  const yTicks = y
-    .ticks(4)
-    .map(
-      (tick) =>
-        html`<path class="grid" d="M${MARGIN.left},${y(tick)}H${WIDTH - MARGIN.right}" />
+  const yTicks = y.ticks(3).map(
+    (tick) =>
+      markup`<path class="grid" d="M${MARGIN.left},${y(tick)}H${WIDTH - MARGIN.right}" />
           <text x="${MARGIN.left - 6}" y="${y(tick) + 4}" text-anchor="end" class="tick">${compact(tick)}</text>`,
-    );
+  );
   const xTicks = x
     .ticks(4)
     .filter(Number.isInteger)
-    .map((tick) => html`<text x="${x(tick)}" y="${HEIGHT - 5}" text-anchor="middle" class="tick">${tick}</text>`);
-  return html`<figure class="card">
+    .map((tick) => markup`<text x="${x(tick)}" y="${HEIGHT - 5}" text-anchor="middle" class="tick">${tick}</text>`);
+  return markup`<figure class="card">
     <h3>${title} <small>${stage}, ${unit}</small></h3>
     <svg
       viewBox="0 0 ${WIDTH} ${HEIGHT}"

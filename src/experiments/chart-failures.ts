@@ -1,13 +1,13 @@
 // What became of the valid episodes of each stage, as one bar a stage that adds up to all of them. SVG only.
 
 import { scaleLinear } from 'd3-scale';
+import { percent } from '../util/index.ts';
 import { FAILURE_CLASSES } from './failure-classes.ts';
-import { percent } from './format.ts';
-import { html, type Html } from './html.ts';
+import { markup, type Html } from './markup.ts';
 import type { StageReport } from './report-schema.ts';
 
 const WIDTH = 960;
-const LEFT = 120;
+const LEFT = 70;
 const ROW = 40;
 const BAR = 24;
 /** Narrower segments carry no figure. */
@@ -30,26 +30,26 @@ export function failureChart(stages: readonly StageReport[]): Html {
       const figure =
         width < LABEL_FROM
           ? ''
-          : html`<text x="${left + width / 2}" y="${y + BAR / 2 + 4}" text-anchor="middle" class="inside"
+          : markup`<text x="${left + width / 2}" y="${y + BAR / 2 + 4}" text-anchor="middle" class="inside on-${name}"
               >${count}</text
             >`;
       return [
-        html`<rect x="${left}" y="${y}" width="${Math.max(width - 1, 1)}" height="${BAR}" class="${name}">
+        markup`<rect x="${left}" y="${y}" width="${Math.max(width - 1, 1)}" height="${BAR}" class="${name}">
             <title>${title}, ${name}: ${count} of ${valid} (${percent(count / valid)})</title></rect
           >${figure}`,
       ];
     });
-    return html`<text x="${LEFT - 12}" y="${y + BAR / 2 + 5}" text-anchor="end" class="strong">${title}</text
+    return markup`<text x="${LEFT - 12}" y="${y + BAR / 2 + 5}" text-anchor="end" class="strong">${title}</text
       >${segments}`;
   });
-  return html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="Outcomes by stage">${bars}</svg>`;
+  return markup`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="Outcomes by stage">${bars}</svg>`;
 }
 
 export function failureLegend(): Html {
   const items = ['solved', ...FAILURE_CLASSES].map(
-    (name) => html`<li><span class="swatch ${name}"></span>${name.replace('-', ' ')}</li>`,
+    (name) => markup`<li><span class="swatch ${name}"></span>${name.replace('-', ' ')}</li>`,
   );
-  return html`<ul class="legend">
+  return markup`<ul class="legend">
     ${items}
   </ul>`;
 }

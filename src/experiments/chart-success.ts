@@ -1,12 +1,12 @@
 // Exact success by stage as horizontal bars with their intervals, and the blind baselines as dashed lines. SVG only.
 
 import { scaleLinear } from 'd3-scale';
-import { percent, percentRange } from './format.ts';
-import { html, type Html } from './html.ts';
+import { percent, percentRange } from '../util/index.ts';
+import { markup, type Html } from './markup.ts';
 import type { Report } from './report-schema.ts';
 
 const WIDTH = 960;
-const LEFT = 120;
+const LEFT = 70;
 const RIGHT = 130;
 const TOP = 30;
 const ROW = 46;
@@ -17,11 +17,11 @@ export function successChart({ stages, baselines }: Pick<Report, 'stages' | 'bas
   const bottom = TOP + stages.length * ROW;
   const bars = stages.map(({ title, exact, exactCI, valid }, i) => {
     const middle = TOP + i * ROW + ROW / 2;
-    const label = html`<text x="${LEFT - 12}" y="${middle + 4}" text-anchor="end" class="strong">${title}</text>`;
+    const label = markup`<text x="${LEFT - 12}" y="${middle + 4}" text-anchor="end" class="strong">${title}</text>`;
     if (exact === null)
-      return html`${label}<text x="${LEFT + 6}" y="${middle + 4}" class="note">no valid episode</text>`;
+      return markup`${label}<text x="${LEFT + 6}" y="${middle + 4}" class="note">no valid episode</text>`;
     const [low, high] = exactCI.map(x);
-    return html`${label}
+    return markup`${label}
       <rect
         x="${LEFT}"
         y="${middle - BAR / 2}"
@@ -36,21 +36,19 @@ export function successChart({ stages, baselines }: Pick<Report, 'stages' | 'bas
       <text x="${high + 10}" y="${middle - 1}" class="strong">${percent(exact)}</text>
       <text x="${high + 10}" y="${middle + 13}" class="note">${percentRange(exactCI)}</text>`;
   });
-  const ticks = x
-    .ticks(5)
-    .map(
-      (tick) =>
-        html`<path class="grid" d="M${x(tick)},${TOP}V${bottom}" />
+  const ticks = x.ticks(5).map(
+    (tick) =>
+      markup`<path class="grid" d="M${x(tick)},${TOP}V${bottom}" />
           <text x="${x(tick)}" y="${bottom + 16}" text-anchor="middle" class="tick">${Math.round(tick * 100)} %</text>`,
-    );
+  );
   const lines = baselines.map(
     ({ title, exact }) =>
-      html`<path class="baseline" d="M${x(exact)},${TOP - 6}V${bottom}" />
+      markup`<path class="baseline" d="M${x(exact)},${TOP - 6}V${bottom}" />
         <text x="${x(exact)}" y="${TOP - 12}" text-anchor="${exact > 0.1 ? 'middle' : 'start'}" class="note"
           >${title} ${percent(exact)}</text
         >`,
   );
-  return html`<svg viewBox="0 0 ${WIDTH} ${bottom + 24}" role="img" aria-label="Exact success by stage">
+  return markup`<svg viewBox="0 0 ${WIDTH} ${bottom + 24}" role="img" aria-label="Exact success by stage">
     ${ticks}${bars}${lines}
   </svg>`;
 }

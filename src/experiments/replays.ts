@@ -3,7 +3,7 @@
 
 import type { Trajectory, Turn } from '../core/index.ts';
 import { checkboxDetails, classifyFailure } from './failure-classes.ts';
-import { html, NOTHING, type Html } from './html.ts';
+import { markup, NOTHING, type Html } from './markup.ts';
 import type { EvaluatedStage } from './report.ts';
 
 export type ReplayChoice = {
@@ -49,7 +49,7 @@ export function replaySection(replay: Replay, open: boolean): Html {
   const { task, turns } = trajectory;
   const steps = turns.map((turn, i) => stepCard({ turn, number: i + 1, picture: replay.pictures[i] }));
   const actions = `${turns.length} action${turns.length === 1 ? '' : 's'}`;
-  return html`<details ${open ? html`open` : NOTHING}>
+  return markup`<details ${open ? markup`open` : NOTHING}>
     <summary>
       <b>${stage}</b> ${verdict(trajectory)} ${task.instruction} <small>${reason}, seed ${task.seed}, ${actions}</small>
     </summary>
@@ -60,21 +60,21 @@ export function replaySection(replay: Replay, open: boolean): Html {
 }
 
 function verdict(trajectory: Trajectory): Html {
-  if (isSuccess(trajectory)) return html`<span class="badge good">solved</span>`;
+  if (isSuccess(trajectory)) return markup`<span class="badge good">solved</span>`;
   const failure = classifyFailure(trajectory);
-  return html`<span class="badge bad">${failure === undefined ? 'invalid' : failure.class.replace('-', ' ')}</span>`;
+  return markup`<span class="badge bad">${failure === undefined ? 'invalid' : failure.class.replace('-', ' ')}</span>`;
 }
 
 function stepCard({ turn, number, picture }: { turn: Turn; number: number; picture: Uint8Array | undefined }): Html {
   const image =
     picture === undefined
       ? NOTHING
-      : html`<img
+      : markup`<img
           alt="The page before action ${number}"
           src="data:image/png;base64,${Buffer.from(picture).toString('base64')}"
         />`;
-  const notice = turn.notice === undefined ? NOTHING : html`<em>${turn.notice}</em>`;
-  return html`<li>
+  const notice = turn.notice === undefined ? NOTHING : markup`<em>${turn.notice}</em>`;
+  return markup`<li>
     <div class="step-head"><b>${number}</b>${actionText(turn)}${notice}</div>
     ${image}
     <pre>${pageLines(turn)}</pre>
@@ -95,7 +95,7 @@ function pageLines({ page, info }: Turn): Html[] {
   const target = typeof info.target === 'number' || typeof info.target === 'string' ? `[${info.target}]` : undefined;
   return page.split('\n').map((text) => {
     const marked = target !== undefined && text.trimEnd().endsWith(target);
-    return marked ? html`<mark>${text}</mark> ` : html`${text} `;
+    return markup`${marked ? markup`<mark>${text}</mark>` : text}${'\n'}`;
   });
 }
 

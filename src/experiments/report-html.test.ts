@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import type { MetricsRow } from '../store/index.ts';
 import { playEpisode, playMany } from './fixtures/episodes.ts';
-import { html, htmlToString, styleText } from './html.ts';
+import { markup, htmlToString, styleElement } from './markup.ts';
 import { buildReport, chooseReplays, renderReportHtml, type EvaluatedStage, type Replay } from './index.ts';
 
 const EVALUATION = { first: 1_000_000, count: 80 };
@@ -105,18 +105,18 @@ describe('renderReportHtml', () => {
   });
 });
 
-describe('html', () => {
+describe('markup', () => {
   test('escapes values and not what it made itself', () => {
-    const inner = html`<b>${'<i>&"\''}</b>`;
-    expect(htmlToString(html`<p title="${'"x'}">${[inner, 3]}</p>`)).toBe(
+    const inner = markup`<b>${'<i>&"\''}</b>`;
+    expect(htmlToString(markup`<p title="${'"x'}">${[inner, 3]}</p>`)).toBe(
       '<p title="&quot;x"><b>&lt;i&gt;&amp;&quot;&#39;</b>3</p>',
     );
   });
 
   test('makes control characters and direction marks visible', () => {
-    expect(htmlToString(html`${'a\u0000b\u202ec\td\n'}`)).toBe('a\ufffdb\ufffdc\td\n');
+    expect(htmlToString(markup`${'a\u0000b\u202ec\td\n'}`)).toBe('a\ufffdb\ufffdc\td\n');
   });
 
   test('refuses a style sheet that could end its element', () =>
-    expect(() => styleText('</style>')).toThrow(RangeError));
+    expect(() => styleElement('</style>')).toThrow(RangeError));
 });

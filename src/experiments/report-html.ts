@@ -1,14 +1,14 @@
-// `report.html`: the report as one page that needs nothing else - no script, no request, nothing but its own style
+// `report.markup`: the report as one page that needs nothing else - no script, no request, nothing but its own style
 // sheet. It computes no figures; those are the report's.
 
 import { createHash } from 'node:crypto';
 import type { JsonValue } from '../core/index.ts';
 import type { MetricsRow } from '../store/index.ts';
+import { duration, percent } from '../util/index.ts';
 import { curvePanels } from './chart-curves.ts';
 import { failureChart, failureLegend } from './chart-failures.ts';
 import { successChart } from './chart-success.ts';
-import { duration, percent } from './format.ts';
-import { html, htmlToString, NOTHING, styleText, type Html } from './html.ts';
+import { markup, htmlToString, NOTHING, styleElement, type Html } from './markup.ts';
 import { replaySection, type Replay } from './replays.ts';
 import type { Report } from './report-schema.ts';
 import { REPORT_STYLE } from './report-style.ts';
@@ -24,50 +24,53 @@ export function renderReportHtml(report: Report, { curves, replays }: ReportPage
   // The hash lets this style sheet in and no other: markup that slipped through could neither load nor style anything.
   const styleHash = createHash('sha256').update(REPORT_STYLE).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
-  const page = html`<!doctype html>
+  const page = markup`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta http-equiv="Content-Security-Policy" content="${policy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${report.env}: ${report.headline}</title>
-        <style>
-          ${styleText(REPORT_STYLE)}
-        </style>
+        ${styleElement(REPORT_STYLE)}
       </head>
       <body>
         <main>
-          ${head(report)} ${successSection(report)}
-          ${report.comparisons.length === 0 ? NOTHING : comparisonSection(report)} ${curveSection(report, curves)}
-          ${failureSection(report)} ${replays.length === 0 ? NOTHING : replaysSection(replays)}
-          ${settingsSection(report)} ${notesSection(report)}
+          ${head(report)}
+          ${successSection(report)}
+          ${comparisonSection(report)}
+          ${curveSection(report, curves)}
+          ${failureSection(report)}
+          ${replaysSection(replays)}
+          ${settingsSection(report)}
+          ${notesSection(report)}
         </main>
       </body>
-    </html> `;
+    </html>
+`;
   return htmlToString(page);
 }
 
-function head({ headline, env, model, seconds, seeds, commit, machine }: Report): Html {
-  const facts: [string, string][] = [
+function head({ headline, context, env, model, seconds, seeds, commit, machine }: Report): Html {
+  const facts = [
     ['Took', duration(seconds)],
-    ['Seed', String(seeds.run)],
-    ...(commit === null ? [] : [['Commit', commit.slice(0, 10)] as [string, string]]),
-    ...['cpu', 'cores'].flatMap((key) =>
-      machine[key] === undefined ? [] : [[key === 'cpu' ? 'On' : 'Cores', String(machine[key])] as [string, string]],
-    ),
+    ['Seed', seeds.run],
+    ['Commit', commit?.slice(0, 10) ?? 'unknown'],
+    ...('cpu' in machine ? [['On', machine.cpu]] : []),
+    ...('cores' in machine ? [['Cores', machine.cores]] : []),
   ];
-  return html`<header>
+  return markup`<header>
     <div class="eyebrow">${env} · ${model}</div>
     <h1>${headline}</h1>
+    <p class="lead">${context}</p>
     <ul class="facts">
-      ${facts.map(([name, value]) => html`<li>${name} <b>${value}</b></li>`)}
+      ${facts.map(([name, value]) => markup`<li>${name} <b>${value}</b></li>`)}
     </ul>
   </header>`;
 }
 
 function successSection(report: Report): Html {
   const { count } = report.seeds.evaluation;
-  return html`<section>
+  return markup`<section>
     <h2>Exact success</h2>
     <p class="lead">
       Every box right when Submit is pressed. Each stage was tried on the same ${count} puzzles, none of which was
@@ -81,7 +84,8 @@ function successSection(report: Report): Html {
 }
 
 function comparisonSection(report: Report): Html {
-  return html`<section>
+  if (report.comparisons.length === 0) return NOTHING;
+  return markup`<section>
     <h2>Did each stage help?</h2>
     <p class="lead">
       Compared puzzle by puzzle. “Detectable” is the smallest true difference that this many puzzles would have shown
@@ -94,7 +98,7 @@ function comparisonSection(report: Report): Html {
 function curveSection({ stages }: Report, curves: readonly MetricsRow[]): Html {
   const panels = curvePanels(curves, (name) => stages.find((stage) => stage.name === name)?.title ?? name);
   if (panels.length === 0) return NOTHING;
-  return html`<section>
+  return markup`<section>
     <h2>Training</h2>
     <p class="lead">
       By step; the bold line is the running mean over five. Success here is on training puzzles with sampling, not on
@@ -107,12 +111,12 @@ function curveSection({ stages }: Report, curves: readonly MetricsRow[]): Html {
 function failureSection({ stages }: Report): Html {
   const tables = stages.map(
     (stage, i) =>
-      html`<details ${i === stages.length - 1 ? html`open` : NOTHING}>
+      markup`<details ${i === stages.length - 1 ? markup`open` : NOTHING}>
         <summary><b>${stage.title}</b> by number of wanted boxes</summary>
         ${failureTable(stage)}
       </details>`,
   );
-  return html`<section>
+  return markup`<section>
     <h2>What became of the episodes</h2>
     <p class="lead">Each failure has one class, by what ended the episode.</p>
     <div class="card">${failureLegend()}${failureChart(stages)}</div>
@@ -121,10 +125,11 @@ function failureSection({ stages }: Report): Html {
 }
 
 function replaysSection(replays: readonly Replay[]): Html {
-  return html`<section>
+  if (replays.length === 0) return NOTHING;
+  return markup`<section>
     <h2>Episodes, step by step</h2>
     <p class="lead">What the agent saw before each action, and what it did. The control that it chose is marked.</p>
-    <div class="card">${replays.map((replay, i) => replaySection(replay, i === 0))}</div>
+    <div class="card">${replays.map((replay, i) => replaySection(replay, i < 2))}</div>
   </section>`;
 }
 
@@ -140,13 +145,13 @@ function settingsSection({ config, machine, seeds, commit }: Report): Html {
     ...flatten(machine, 'machine.'),
     ['commit', commit ?? 'unknown'] as const,
   ];
-  return html`<section>
+  return markup`<section>
     <h2>Settings and machine</h2>
     <div class="card">
       <dl class="settings">
         ${rows.map(
           ([key, value]) =>
-            html`<div>
+            markup`<div>
               <dt>${key}</dt>
               <dd>${value}</dd>
             </div>`,
@@ -159,7 +164,7 @@ function settingsSection({ config, machine, seeds, commit }: Report): Html {
 function notesSection({ stages, comparisons, seeds }: Report): Html {
   const invalid = stages.reduce((sum, stage) => sum + stage.invalid, 0);
   const half = comparisons.at(-1)?.hoeffdingHalfWidth ?? null;
-  return html`<section>
+  return markup`<section>
     <h2>What this does and does not show</h2>
     <ul class="notes">
       <li>
@@ -170,7 +175,7 @@ function notesSection({ stages, comparisons, seeds }: Report): Html {
         ${invalid === 0 ? 'No episode was invalid.' : `${invalid} episodes broke for reasons that were not the agent's (browser, environment). They are counted beside the figures and enter none; the worst and best case are in the table.`}
       </li>
       <li>The p-values are not corrected for the ${comparisons.length} comparisons of this page.</li>
-      ${half === null ? NOTHING : html`<li>Without any assumption on the distribution a difference is known to ± ${percent(half)} only (Hoeffding's bound); the bootstrap's intervals are narrower and approximate.</li>`}
+      ${half === null ? NOTHING : markup`<li>Without any assumption on the distribution a difference is known to ± ${percent(half)} only (Hoeffding's bound); the bootstrap's intervals are narrower and approximate.</li>`}
       <li>
         “Raw reward &gt; 0” is what some suites call success: most boxes right. It is shown to make figures comparable,
         and rewarding it teaches early submission.

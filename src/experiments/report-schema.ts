@@ -76,7 +76,9 @@ const baselineSchema = z.strictObject({ title: z.string(), exact: share, lenient
 
 export const reportSchema = z.strictObject({
   version: z.literal(REPORT_VERSION),
+  /** What was reached, and what to compare it with, in words. */
   headline: z.string(),
+  context: z.string(),
   env: z.string(),
   model: z.string(),
   stages: z.array(stageSchema).min(1),

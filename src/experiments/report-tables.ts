@@ -1,8 +1,8 @@
-// The tables of `report.html`: figures by stage, comparisons, success and failures by number of wanted boxes.
+// The tables of `report.markup`: figures by stage, comparisons, success and failures by number of wanted boxes.
 
+import { percent, percentRange, points, pointsRange, pValue } from '../util/index.ts';
 import { FAILURE_CLASSES } from './failure-classes.ts';
-import { percent, percentRange, points, pointsRange, pValue } from './format.ts';
-import { html, NOTHING, type Html } from './html.ts';
+import { markup, NOTHING, type Html } from './markup.ts';
 import type { Report, StageReport } from './report-schema.ts';
 
 const NONE = '\u2013';
@@ -11,13 +11,13 @@ export function stageTable({ stages, baselines }: Pick<Report, 'stages' | 'basel
   const someInvalid = stages.some(({ invalid }) => invalid > 0);
   const rows = stages.map(
     (stage) =>
-      html`<tr>
+      markup`<tr>
         <td>${stage.title}</td>
         <td>${stage.exact === null ? NONE : percent(stage.exact)}</td>
         <td>${percentRange(stage.exactCI)}</td>
         <td>${stage.successes} / ${stage.valid}</td>
         <td class="${stage.invalid > 0 ? 'warn' : 'zero'}">${stage.invalid}</td>
-        ${someInvalid ? html`<td>${percentRange(stage.exactBounds)}</td>` : NOTHING}
+        ${someInvalid ? markup`<td>${percentRange(stage.exactBounds)}</td>` : NOTHING}
         <td>${stage.lenient === null ? NONE : percent(stage.lenient)}</td>
         <td>${stage.rawMean === null ? NONE : stage.rawMean.toFixed(2)}</td>
         <td>${stage.actionsMean === null ? NONE : stage.actionsMean.toFixed(1)}</td>
@@ -25,7 +25,7 @@ export function stageTable({ stages, baselines }: Pick<Report, 'stages' | 'basel
   );
   const blind = baselines.map(
     ({ title, exact, lenient }) =>
-      html`<tr>
+      markup`<tr>
         <td class="zero">${title}</td>
         <td class="zero">${percent(exact)}</td>
         <td class="zero" colspan="${someInvalid ? 4 : 3}">computed, not measured</td>
@@ -34,7 +34,7 @@ export function stageTable({ stages, baselines }: Pick<Report, 'stages' | 'basel
         <td></td>
       </tr>`,
   );
-  return html`<div class="scroll">
+  return markup`<div class="scroll">
     <table>
       <thead>
         <tr>
@@ -43,7 +43,7 @@ export function stageTable({ stages, baselines }: Pick<Report, 'stages' | 'basel
           <th>95 % interval<small>Wilson</small></th>
           <th>Solved / valid</th>
           <th>Invalid</th>
-          ${someInvalid ? html`<th>Worst to best case<small>invalid all failed, all solved</small></th>` : NOTHING}
+          ${someInvalid ? markup`<th>Worst to best case<small>invalid all failed, all solved</small></th>` : NOTHING}
           <th>Raw reward &gt; 0</th>
           <th>Raw reward<small>mean</small></th>
           <th>Actions<small>mean</small></th>
@@ -60,18 +60,18 @@ export function comparisonTable({ comparisons, stages }: Pick<Report, 'compariso
   const title = (name: string): string => stages.find((stage) => stage.name === name)?.title ?? name;
   const rows = comparisons.map(
     (c) =>
-      html`<tr>
+      markup`<tr>
         <td>${title(c.a)} → ${title(c.b)}</td>
         <td>${c.difference === null ? NONE : points(c.difference)}</td>
         <td>${c.bootstrapCI === null ? NONE : pointsRange(c.bootstrapCI)}</td>
         <td>${pValue(c.mcnemarP)}</td>
         <td>${c.gained}</td>
         <td>${c.lost}</td>
-        <td>${c.n}${c.dropped > 0 ? html`<small>${c.dropped} left out</small>` : NOTHING}</td>
-        <td>${c.detectable === null ? NONE : points(c.detectable)}</td>
+        <td>${c.n}${c.dropped > 0 ? markup`<small>${c.dropped} left out</small>` : NOTHING}</td>
+        <td>${c.detectable === null ? NONE : percent(c.detectable).replace('%', 'pts')}</td>
       </tr>`,
   );
-  return html`<div class="scroll">
+  return markup`<div class="scroll">
     <table>
       <thead>
         <tr>
@@ -100,22 +100,22 @@ export function successByWanted(stages: readonly StageReport[]): Html {
   const rows = stages.map(({ title, byWanted }) => {
     const cells = columns.map((wanted) => {
       const cell = byWanted.find((group) => group.wanted === wanted);
-      if (cell === undefined) return html`<td class="zero">${NONE}</td>`;
-      return html`<td class="h${Math.round(cell.exact * 5)}">
+      if (cell === undefined) return markup`<td class="zero">${NONE}</td>`;
+      return markup`<td class="h${Math.round(cell.exact * 5)}">
         ${percent(cell.exact)}<small>of ${cell.valid}</small>
       </td>`;
     });
-    return html`<tr>
+    return markup`<tr>
       <td>${title}</td>
       ${cells}
     </tr>`;
   });
-  return html`<div class="scroll">
+  return markup`<div class="scroll">
     <table>
       <thead>
         <tr>
           <th>Wanted boxes</th>
-          ${columns.map((wanted) => html`<th>${wanted}</th>`)}
+          ${columns.map((wanted) => markup`<th>${wanted}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -129,9 +129,9 @@ export function successByWanted(stages: readonly StageReport[]): Html {
 export function failureTable(stage: StageReport): Html {
   const rows = stage.byWanted.map(({ wanted, valid, failures }) => {
     const cells = FAILURE_CLASSES.map(
-      (name) => html`<td class="${failures[name] === 0 ? 'zero' : ''}">${failures[name]}</td>`,
+      (name) => markup`<td class="${failures[name] === 0 ? 'zero' : ''}">${failures[name]}</td>`,
     );
-    return html`<tr>
+    return markup`<tr>
       <td>${wanted}</td>
       <td>${valid}</td>
       ${cells}
@@ -139,7 +139,7 @@ export function failureTable(stage: StageReport): Html {
   });
   const short = stage.shortBy.map(({ missing, episodes }) => `${episodes} by ${missing}`).join(', ');
   const failed = stage.valid - stage.successes;
-  return html`<p>
+  return markup`<p>
       ${failed === 0 ? 'No failure.' : `${failed} of ${stage.valid} failed.`}${short === '' ? '' : ` Premature submits were short: ${short}.`}
     </p>
     <div class="scroll">
@@ -148,7 +148,7 @@ export function failureTable(stage: StageReport): Html {
           <tr>
             <th>Wanted boxes</th>
             <th>Puzzles</th>
-            ${FAILURE_CLASSES.map((name) => html`<th>${name.replace('-', ' ')}</th>`)}
+            ${FAILURE_CLASSES.map((name) => markup`<th>${name.replace('-', ' ')}</th>`)}
           </tr>
         </thead>
         <tbody>

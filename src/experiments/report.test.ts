@@ -98,10 +98,12 @@ describe('buildReport', () => {
     expect(three.comparisons[0]).toMatchObject({ difference: 0, bootstrapCI: null, mcnemarP: 1, detectable: null });
   });
 
-  test('says in one sentence what was reached, how sure that is, and what to compare it with', () => {
-    expect(report.headline.replaceAll('\u00a0', ' ')).toBe(
-      'GRPO solves 75.0 % of 4 held-out puzzles exactly (95 % interval 30.1 to 95.4 %); Base solved 33.3 % and Blind Submit solves 9.7 %.',
+  test('says in words what was reached, how sure that is, and what to compare it with', () => {
+    const plain = (text: string): string => text.replaceAll('\u00a0', ' ');
+    expect(plain(report.headline)).toBe(
+      'GRPO solves 75.0 % of 4 held-out puzzles exactly (95 % interval 30.1 to 95.4 %).',
     );
+    expect(plain(report.context)).toBe('Base solved 33.3 %. Blind Submit solves 9.7 %.');
   });
 
   test('is the same for the same episodes, and survives JSON', () => {

@@ -16,7 +16,7 @@ import {
   type Failure,
   type FailureClass,
 } from './failure-classes.ts';
-import { headlineOf } from './headline.ts';
+import { contextOf, headlineOf } from './headline.ts';
 import { REPORT_VERSION, reportSchema, type Comparison, type Report, type StageReport } from './report-schema.ts';
 
 export type EvaluatedStage = {
@@ -52,7 +52,10 @@ export function buildReport(input: ReportInput): Report {
   const pairs = stages.slice(1).map((stage, i) => [stages[i], stage] as const);
   if (stages.length > 2) pairs.push([stages[0], stages[stages.length - 1]]);
   const bootstrapSeed = input.seeds.run;
-  const figures = {
+  return reportSchema.parse({
+    version: REPORT_VERSION,
+    headline: headlineOf(stageReports),
+    context: contextOf(stageReports, input.baselines),
     env: input.env,
     model: input.model,
     stages: stageReports,
@@ -63,11 +66,6 @@ export function buildReport(input: ReportInput): Report {
     machine: input.machine,
     commit: input.commit,
     config: input.config,
-  };
-  return reportSchema.parse({
-    version: REPORT_VERSION,
-    headline: headlineOf(stageReports, input.baselines),
-    ...figures,
   });
 }
 

@@ -39,7 +39,7 @@ export function compact(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e6) return `${trim(value / 1e6)}M`;
   if (size >= 1e4) return `${trim(value / 1e3)}k`;
-  if (size > 0 && size < 1e-3) return value.toExponential(2).replace('e-0', 'e-');
+  if (size > 0 && size < 1e-3) return Number(value.toPrecision(3)).toExponential();
   return trim(value);
 }
 

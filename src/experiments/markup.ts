@@ -1,28 +1,28 @@
 // HTML in which everything is escaped unless it was made here: text of pages under test is hostile, and a report
 // shows a lot of it. Not a template language.
 
-const made = Symbol('made by html');
+const made = Symbol('made by markup');
 
-/** Markup that is safe to insert as it is. Only `html` makes it. */
+/** Markup that is safe to insert as it is. Only `markup` makes it. */
 export type Html = { readonly [made]: string };
 
 export type HtmlValue = Html | string | number | readonly HtmlValue[];
 
 /** A template whose values are escaped, except those that are `Html` already; lists are joined. */
-export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+export function markup(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return { [made]: strings.reduce((out, part, i) => out + toMarkup(values[i - 1]) + part) };
 }
 
 /** Nothing, for the branch of a condition that shows nothing. */
-export const NOTHING: Html = html``;
+export const NOTHING: Html = markup``;
 
 /**
- * Text as the content of a `<style>` element: it is not escaped there, so it must be the program's own, and must not
- * be able to end the element.
+ * A `<style>` element with exactly `css` in it, so that its hash can be given in a content security policy. Not escaped:
+ * it must be the program's own, and must not be able to end the element.
  */
-export function styleText(css: string): Html {
-  if (/<\//.test(css)) throw new RangeError('a style sheet must not contain "</"');
-  return { [made]: css };
+export function styleElement(css: string): Html {
+  if (css.includes('</')) throw new RangeError('a style sheet must not contain "</"');
+  return { [made]: `<style>${css}</style>` };
 }
 
 /** The finished text. */

@@ -53,7 +53,7 @@ export async function benchBrowser({ samples = 200 }: BenchBrowserOptions = {}):
 }
 
 async function benchOne(launch: LaunchOptions, samples: number): Promise<BrowserBench> {
-  const loadAverage = loadavg()[0]!;
+  const loadAverage = loadavg()[0];
   const { signal } = new AbortController();
   await using env = await createClickCheckboxesEnv({ browser: launch, pages: 4 });
   const { pid, product, mode } = env.browser;
@@ -101,8 +101,8 @@ async function benchOne(launch: LaunchOptions, samples: number): Promise<Browser
     );
     times.sort((a, b) => a - b);
     return {
-      median: times[Math.floor(times.length / 2)]!,
-      p90: times[Math.floor(times.length * 0.9)]!,
+      median: times[Math.floor(times.length / 2)],
+      p90: times[Math.floor(times.length * 0.9)],
       cpuMs: cpu / times.length,
       samples: times.length,
     };

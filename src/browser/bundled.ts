@@ -8,9 +8,11 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -61,6 +63,7 @@ async function unpackAtomically(folder: string, target: string): Promise<void> {
   let partial: string | undefined;
   try {
     await mkdir(dirname(target), { recursive: true });
+    removeAbandoned(target);
     partial = mkdtempSync(`${target}.partial-`);
     for (const archive of ['al2023.tar.br', 'fonts.tar.br']) {
       for (const file of tarFiles(brotliDecompressSync(readFileSync(join(folder, archive))))) {
@@ -79,6 +82,19 @@ async function unpackAtomically(folder: string, target: string): Promise<void> {
   } catch (error) {
     if (partial !== undefined) rmSync(partial, { recursive: true, force: true });
     if (!existsSync(target)) throw unpackFailed(target, error); // else: another process was faster
+  }
+}
+
+/** What an unpacking that was killed left behind; a living one is done long before this age. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
+function removeAbandoned(target: string): void {
+  for (const name of readdirSync(dirname(target))) {
+    const folder = join(dirname(target), name);
+    if (!folder.startsWith(`${target}.partial-`)) continue;
+    const modified = statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
+    if (modified !== undefined && Date.now() - modified > ABANDONED_AFTER_MS)
+      rmSync(folder, { recursive: true, force: true });
   }
 }
 

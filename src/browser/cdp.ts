@@ -102,7 +102,7 @@ export function connectCdp(input: Writable, output: Readable): CdpConnection {
           return;
         }
         const callId = ++lastId;
-        pending.set(callId, { method, sessionId: id, resolve: resolve as (result: unknown) => void, reject });
+        pending.set(callId, { method, sessionId: id, resolve: resolve, reject });
         input.write(`${JSON.stringify({ id: callId, method, params: params[0] ?? {}, sessionId: id })}\0`);
       }),
     on: (event, listener) => {
@@ -137,7 +137,7 @@ function readMessages(output: Readable, receive: (message: Incoming) => void): v
     let start = 0;
     for (let end = chunk.indexOf(0); end !== -1; end = chunk.indexOf(0, start)) {
       parts.push(chunk.subarray(start, end));
-      const text = (parts.length === 1 ? parts[0]! : Buffer.concat(parts)).toString('utf8');
+      const text = (parts.length === 1 ? parts[0] : Buffer.concat(parts)).toString('utf8');
       parts = [];
       start = end + 1;
       receive(JSON.parse(text) as Incoming);

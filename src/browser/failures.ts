@@ -106,11 +106,25 @@ export function launchFailed(path: string, reason: string, stderr: string, cause
   });
 }
 
+export function profileNotCreated(folder: string, cause: unknown): TabwrightError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new TabwrightError(
+    'browser',
+    `no temporary profile can be made in ${folder}: ${reason}; free some space there, or set TMPDIR`,
+    {
+      code: 'profile-not-created',
+      details: { folder, reason },
+      cause,
+    },
+  );
+}
+
 export function unpackFailed(folder: string, cause: unknown): TabwrightError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new TabwrightError(
     'browser',
-    `the Chromium that comes with the package could not be unpacked into ${folder}: ${reason}; free some space there, or set CHROME_PATH`,
+    `the Chromium that comes with the package could not be unpacked into ${folder}: ${reason}; ` +
+      'make 250 MB available there, name another cache with XDG_CACHE_HOME, or set CHROME_PATH',
     { code: 'unpack-failed', details: { folder, reason }, cause },
   );
 }

@@ -6,18 +6,17 @@ import { createBeginFrames } from './frames.ts';
 /** A session whose frames take one turn of the event loop; counts how many are in flight over all sessions. */
 function fakePages() {
   const state = { inFlight: 0, most: 0, frames: new Map<string, number>() };
-  const page = (id: string): CdpSession =>
-    ({
-      id,
-      on: () => () => undefined,
-      send: async () => {
-        state.most = Math.max(state.most, ++state.inFlight);
-        state.frames.set(id, (state.frames.get(id) ?? 0) + 1);
-        await new Promise((resolve) => setImmediate(resolve));
-        state.inFlight--;
-        return { hasDamage: false };
-      },
-    }) as unknown as CdpSession;
+  const page = (id: string): CdpSession => ({
+    id,
+    on: () => () => undefined,
+    send: async () => {
+      state.most = Math.max(state.most, ++state.inFlight);
+      state.frames.set(id, (state.frames.get(id) ?? 0) + 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      state.inFlight--;
+      return { hasDamage: false };
+    },
+  });
   return { state, page };
 }
 

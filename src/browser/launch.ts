@@ -24,8 +24,7 @@ export type LaunchOptions = {
 
 export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
   reapStaleProfiles();
-  const location =
-    options.location ?? (await locateChromium(options.mode === 'ordinary' ? {} : { prefer: 'headless-shell' }));
+  const location = options.location ?? (await locateChromium());
   const guess = modeFor(location.likely, options.mode);
   const first = await start(location, guess, options);
   if (first.mode !== 'wrong-guess') return first.browser;

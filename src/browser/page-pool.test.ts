@@ -50,7 +50,7 @@ test('a page that is given back usable is used again', async () => {
 test('a broken page is ended and replaced', async () => {
   const { pool, pages } = fakes();
   const lease = await pool.acquire(signal);
-  pages[0]!.usable = false;
+  pages[0].usable = false;
   await lease[Symbol.asyncDispose]();
   await pool.acquire(signal);
   expect(pages.map((page) => page.ended)).toEqual([true, false]);
@@ -73,7 +73,7 @@ test('no more pages than allowed, and giving back twice gives back once', async 
 test('a dead browser is started again once for all who wait, and this is counted', async () => {
   const { pool, browsers } = fakes();
   await (await pool.acquire(signal))[Symbol.asyncDispose]();
-  browsers[0]!.closed = true;
+  browsers[0].closed = true;
   await Promise.all([pool.acquire(signal), pool.acquire(signal)]);
   expect([browsers.length, pool.relaunches]).toEqual([2, 1]);
 });

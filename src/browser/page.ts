@@ -152,7 +152,7 @@ async function locate(session: CdpSession, backendNodeId: number): Promise<{ x: 
   }
   const quad = quads.status === 'fulfilled' ? quads.value.quads[0] : undefined;
   if (quad === undefined) return undefined;
-  return { x: (quad[0]! + quad[2]! + quad[4]! + quad[6]!) / 4, y: (quad[1]! + quad[3]! + quad[5]! + quad[7]!) / 4 };
+  return { x: (quad[0] + quad[2] + quad[4] + quad[6]) / 4, y: (quad[1] + quad[3] + quad[5] + quad[7]) / 4 };
 }
 
 function isMissingNode(error: unknown): boolean {

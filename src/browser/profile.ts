@@ -4,6 +4,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { profileNotCreated } from './failures.ts';
 
 /** `tabwright-chromium-<host>-<pid>-<random>`; the host is kept because containers may share a temp folder. */
 function prefix(): string {
@@ -11,12 +12,21 @@ function prefix(): string {
 }
 
 export function createProfile(): string {
-  return mkdtempSync(join(tmpdir(), `${prefix()}${process.pid}-`));
+  try {
+    return mkdtempSync(join(tmpdir(), `${prefix()}${process.pid}-`));
+  } catch (error) {
+    throw profileNotCreated(tmpdir(), error);
+  }
 }
 
+/** Never throws: this runs on the way out of the process, and what cannot be removed now is at the next start. */
 export function removeProfile(folder: string): void {
-  // The last of Chromium's processes may still be writing while the kill takes effect.
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  try {
+    // The last of Chromium's processes may still be writing while the kill takes effect.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  } catch {
+    // left to `reapStaleProfiles`
+  }
 }
 
 /** Removes profiles whose maker is dead, killing first any process that still runs on one. Returns what it removed. */

@@ -25,9 +25,9 @@ function profilesOf(pid: number): string[] {
 test.each(browsers)('disposing a browser leaves neither process nor profile ($name)', async ({ launch }) => {
   const browser = await launchBrowser(launch);
   const [profile] = profilesOf(process.pid);
-  expect(processesUsing(profile!).length).toBeGreaterThan(0);
+  expect(processesUsing(profile).length).toBeGreaterThan(0);
   await browser[Symbol.asyncDispose]();
-  await expect.poll(() => [processesUsing(profile!), existsSync(profile!)], { timeout: 5_000 }).toEqual([[], false]);
+  await expect.poll(() => [processesUsing(profile), existsSync(profile)], { timeout: 5_000 }).toEqual([[], false]);
 });
 
 /** Starts a parent with an open browser, ends the parent by `how`, and returns its profile folders before that. */
@@ -46,7 +46,7 @@ async function parentEnded(launch: object, how: NodeJS.Signals | 'exit'): Promis
   await once(parent.stdout, 'data');
   const profiles = profilesOf(parent.pid!);
   expect(profiles).toHaveLength(1);
-  expect(processesUsing(profiles[0]!).length).toBeGreaterThan(0);
+  expect(processesUsing(profiles[0]).length).toBeGreaterThan(0);
   if (how === 'exit') parent.stdin.write('\n');
   else parent.kill(how);
   await once(parent, 'exit');
@@ -57,9 +57,9 @@ test.each(browsers)(
   'no Chromium outlives SIGKILL of its parent; its profile is removed at the next start ($name)',
   async ({ launch }) => {
     const { profiles } = await parentEnded(launch, 'SIGKILL');
-    await expect.poll(() => processesUsing(profiles[0]!), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => processesUsing(profiles[0]), { timeout: 5_000 }).toEqual([]);
     reapStaleProfiles();
-    expect(existsSync(profiles[0]!)).toBe(false);
+    expect(existsSync(profiles[0])).toBe(false);
   },
   60_000,
 );
@@ -67,9 +67,9 @@ test.each(browsers)(
 test.each(['SIGINT', 'SIGTERM', 'exit'] as const)(
   'no Chromium and no profile outlive %s of its parent',
   async (how) => {
-    const { profiles } = await parentEnded(browsers[0]!.launch, how);
+    const { profiles } = await parentEnded(browsers[0].launch, how);
     await expect
-      .poll(() => [processesUsing(profiles[0]!), existsSync(profiles[0]!)], { timeout: 5_000 })
+      .poll(() => [processesUsing(profiles[0]), existsSync(profiles[0])], { timeout: 5_000 })
       .toEqual([[], false]);
   },
   60_000,

@@ -9,7 +9,7 @@ import { browsersUnderTest, NEVER, openPage } from './browsers-under-test.ts';
 
 const at = { signal: NEVER };
 const browsers = await browsersUnderTest();
-const fastest = browsers[0]!.launch;
+const fastest = browsers[0].launch;
 
 async function observe(page: Page) {
   return observePage(await page.accessibilityTree(at), createReferences());
@@ -24,7 +24,7 @@ test.each(browsers)('clicks are trusted, at the centre, and reach what is out of
     });</script>`);
   await using open = await openPage(launch, site.url);
   const [button] = (await observe(open.page)).controls.values();
-  expect(await open.page.click(button!.backendNodeId, at)).toBe('clicked');
+  expect(await open.page.click(button.backendNodeId, at)).toBe('clicked');
   // Scrolling may let the browser itself report the mouse at its old place first.
   expect(await open.page.evaluate('heard.slice(-4)', at)).toEqual(
     ['mousemove', 'mousedown', 'mouseup', 'click'].map((type) => [type, true, 0, 0, 'BUTTON']),
@@ -36,8 +36,8 @@ test('an element that is gone or has no box is missing, and the page stays usabl
   await using open = await openPage(fastest, site.url);
   const [a, b] = (await observe(open.page)).controls.values();
   await open.page.evaluate('a.remove(); b.style.display = "none"', at);
-  expect(await open.page.click(a!.backendNodeId, at)).toBe('missing');
-  expect(await open.page.click(b!.backendNodeId, at)).toBe('missing');
+  expect(await open.page.click(a.backendNodeId, at)).toBe('missing');
+  expect(await open.page.click(b.backendNodeId, at)).toBe('missing');
   expect(open.page.usable).toBe(true);
 });
 
@@ -92,7 +92,7 @@ test.each(browsers)(
     const other = await open.browser.newPage({ viewport: { width: 332, height: 214 } });
     await other.navigate(site.url, at);
     const [button] = (await observe(open.page)).controls.values();
-    const stuck = open.page.click(button!.backendNodeId, { signal: NEVER, deadlineMs: 500 });
+    const stuck = open.page.click(button.backendNodeId, { signal: NEVER, deadlineMs: 500 });
     await expect(stuck).rejects.toMatchObject({ boundary: 'browser', code: 'operation-timeout' });
     await open.page[Symbol.asyncDispose]();
     expect((await other.screenshot(at)).length).toBeGreaterThan(100);

@@ -3,6 +3,7 @@
 import {
   createPagePool,
   launchBrowser,
+  type Browser,
   type LaunchOptions,
   type ObservationStyle,
   type Viewport,
@@ -36,17 +37,18 @@ export interface ClickCheckboxesEnv extends Env {
   /** How often a dead browser was started again. */
   readonly relaunches: number;
   /** The browser in use, e.g. `HeadlessChrome/147.0.7727.0`, and how it is driven. */
-  readonly browser: { readonly product: string; readonly mode: 'begin-frame' | 'ordinary'; readonly pid: number };
+  readonly browser: Pick<Browser, 'product' | 'mode' | 'pid'>;
 }
 
 /** Starts the browser at once, so that a machine without one is told before anything else happens. */
 export async function createClickCheckboxesEnv(options: ClickCheckboxesOptions = {}): Promise<ClickCheckboxesEnv> {
   const { pages = 4, maxActions = 10, style = 'name-first', viewport = { width: 332, height: 214 } } = options;
   const site = await servePage(PAGE_SOURCE);
+  let running: Browser | undefined;
   const pool = createPagePool({
     pages,
     ...(options.maxRelaunches === undefined ? {} : { maxRelaunches: options.maxRelaunches }),
-    launch: (signal) => launchBrowser({ ...options.browser, signal }),
+    launch: async (signal) => (running = await launchBrowser({ ...options.browser, signal })),
     openPage: async (browser, signal) => {
       const page = await browser.newPage({ viewport, signal });
       await page.navigate(site.url, { signal });
@@ -57,20 +59,21 @@ export async function createClickCheckboxesEnv(options: ClickCheckboxesOptions =
     await pool[Symbol.asyncDispose]();
     await site[Symbol.asyncDispose]();
   };
-  let started;
   try {
-    started = await pool.browser(options.signal ?? new AbortController().signal);
+    await pool.browser(options.signal ?? new AbortController().signal);
   } catch (error) {
     await dispose();
     throw error;
   }
-  const { product, mode, pid } = started;
 
   return {
     name: CLICK_CHECKBOXES,
     capacity: pages,
     maxActions,
-    browser: { product, mode, pid },
+    get browser() {
+      const { product, mode, pid } = running!; // started above
+      return { product, mode, pid };
+    },
     get relaunches() {
       return pool.relaunches;
     },

@@ -86,7 +86,7 @@ export async function openEpisode({ puzzle, lease, maxActions, style, signal }: 
     const box = boxOf(control);
     const facts = { tool: CLICK_TOOL.name, target: control.reference, role: control.role, name: control.name };
     if (box === -1) return facts;
-    return { ...facts, wanted: puzzle.wanted[box]!, checkedBefore: control.states.includes('checked') };
+    return { ...facts, wanted: puzzle.wanted[box], checkedBefore: control.states.includes('checked') };
   };
 
   const refusedFacts = (tool: string | null, target: number | null): JsonObject => ({

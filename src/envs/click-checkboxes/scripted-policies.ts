@@ -36,8 +36,8 @@ function readLines(page: string): readonly Line[] {
     return [
       {
         reference: Number(reference),
-        role: words[1]!,
-        name: words[2]!,
+        role: words[1],
+        name: words[2],
         checked: /\[checked\]|checked='true'/.test(line),
       },
     ];

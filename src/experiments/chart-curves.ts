@@ -39,7 +39,7 @@ const QUANTITIES: readonly Quantity[] = [
     key: 'env/all/total_ob_tokens',
     perSecond: true,
     title: 'Speed',
-    unit: 'page tokens per second, sampling included',
+    unit: 'prompt tokens per second',
     floor: 0,
   },
 ];

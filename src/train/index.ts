@@ -3,6 +3,13 @@
 export { lastCheckpoint, loadCheckpoint, saveCheckpoint, type SaveCheckpointOptions } from './checkpoints.ts';
 export { collect, type Collection, type CollectOptions } from './collect.ts';
 export { evaluate, type EvaluateOptions } from './evaluate.ts';
+export {
+  pretrain,
+  pretrainConfigSchema,
+  type PretrainConfig,
+  type PretrainOptions,
+  type PretrainRow,
+} from './pretrain.ts';
 export { rlConfigSchema, type RlConfig } from './rl-config.ts';
 export { groupRewards, shuffleRewards, type GroupRewards, type RewardKind } from './rl-rewards.ts';
 export { rlUpdate, type RlUpdateOptions } from './rl-update.ts';

@@ -1,0 +1,157 @@
+// Pretraining on generated rows: next-token prediction, answers with weight one and questions with a small weight, on
+// a curriculum that gets harder when the answers are right. Knows no lesson; rows come by number.
+
+import { z } from 'zod';
+import type { Datum, Trainer } from '../core/index.ts';
+import { learningRateAt } from '../algorithms/index.ts';
+import type { TrainingContext } from './training-context.ts';
+
+export const pretrainConfigSchema = z.strictObject({
+  tokens: z.int().positive().default(16_000_000).describe('tokens to read'),
+  batchTokens: z.int().positive().default(4096).describe('tokens per optimiser step'),
+  learningRate: z.number().positive().default(2e-3).describe('learning rate after the warm-up; falls by a cosine'),
+  floor: z.number().min(0).max(1).default(0.05).describe('share of the rate that is left at the end'),
+  warmupSteps: z.int().nonnegative().default(100).describe('steps of linear warm-up'),
+  questionWeight: z.number().nonnegative().default(0.1).describe('loss weight of question tokens; answers have 1, contexts 0'),
+  advanceAt: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.85)
+    .describe('mean probability of the right answer at which lessons get harder'),
+  gradClipNorm: z.number().nonnegative().default(1).describe('global gradient norm limit, 0 is off'),
+  beta2: z.number().positive().max(0.9999).default(0.98).describe('decay of the second moment'),
+});
+
+export type PretrainConfig = z.infer<typeof pretrainConfigSchema>;
+
+/** One sequence: something to read, then questions about it with their answers. Token ids. */
+export type PretrainRow = {
+  readonly context: readonly number[];
+  readonly exchanges: readonly { readonly question: readonly number[]; readonly answer: readonly number[] }[];
+};
+
+export type PretrainOptions = Omit<TrainingContext, 'runSeed'> & {
+  readonly trainer: Trainer;
+  /** Row `index` at difficulty `level`, counted from 0. Pure. */
+  readonly rows: (index: number, level: number) => PretrainRow;
+  /** Number of difficulties. */
+  readonly levels: number;
+  readonly config: PretrainConfig;
+  /** Called now and then with the trainer at rest, e.g. to measure accuracy or save; its figures join the metrics. */
+  readonly inspect?: (tokens: number) => Promise<Readonly<Record<string, number>>>;
+  /** Steps between two calls of `inspect`. Default 400. */
+  readonly inspectEvery?: number;
+};
+
+/** Share of the newest batch in the running mean that decides about the next level. */
+const SMOOTHING = 0.1;
+
+/** Trains; the trainer holds the result. Gives the level that was reached. */
+export async function pretrain(options: PretrainOptions): Promise<{ readonly level: number }> {
+  const {
+    trainer,
+    rows,
+    levels,
+    config,
+    stage,
+    title = stage,
+    run,
+    listener,
+    signal,
+    inspect,
+    inspectEvery = 400,
+  } = options;
+  const { now = () => performance.now() } = options;
+  const start = now();
+  const totalSteps = Math.ceil(config.tokens / config.batchTokens);
+  listener?.({ kind: 'stage-start', stage, title, total: config.tokens, unit: 'tokens' });
+  let index = 0;
+  let tokens = 0;
+  let level = 0;
+  let rightness = 0;
+  for (let step = 0; tokens < config.tokens; step++) {
+    const stepStart = now();
+    const batch: PretrainRow[] = [];
+    let size = 0;
+    while (size < config.batchTokens) {
+      const row = rows(index++, level);
+      batch.push(row);
+      size += rowTokens(row).length - 1;
+    }
+    const output = await trainer.forwardBackward(toData(batch, config.questionWeight), 'cross_entropy', {}, { signal });
+    const schedule = {
+      shape: 'cosine',
+      peak: config.learningRate,
+      warmupSteps: config.warmupSteps,
+      totalSteps,
+      floor: config.floor,
+    } as const;
+    const learningRate = learningRateAt(schedule, Math.min(step, totalSteps - 1));
+    const adam = { learningRate, beta2: config.beta2, eps: 1e-8, gradClipNorm: config.gradClipNorm };
+    const { metrics } = await trainer.optimStep(adam, { signal });
+    tokens += size;
+
+    const probabilities = batch.map(({ prompt }, i) => Math.exp(output.logprobs[i][prompt.length - 1]));
+    const mean = probabilities.reduce((sum, p) => sum + p, 0) / probabilities.length;
+    rightness += SMOOTHING * (mean - rightness);
+    if (rightness > config.advanceAt && level < levels - 1) {
+      level++;
+      // The mean must be earned anew.
+      rightness = 0;
+    }
+    const last = tokens >= config.tokens;
+    const seconds = (now() - stepStart) / 1000;
+    const row = {
+      'train/answer_probability': mean,
+      'train/level': level,
+      'train/loss': output.metrics['loss:sum'],
+      'train/tokens': tokens,
+      ...metrics,
+      'time/total': seconds,
+      ...(inspect && (last || (step + 1) % inspectEvery === 0) ? await inspect(tokens) : {}),
+    };
+    run?.appendMetrics({ stage, step, ...row });
+    listener?.({
+      kind: 'step-end',
+      stage,
+      done: Math.min(tokens, config.tokens),
+      total: config.tokens,
+      metrics: row,
+      tokensPerSecond: size / Math.max(seconds, 1e-9),
+    });
+  }
+  const summary = `${tokens} tokens, level ${level + 1} of ${levels}, answers right with probability ${rightness.toFixed(3)}`;
+  listener?.({ kind: 'stage-end', stage, seconds: (now() - start) / 1000, summary });
+  return { level };
+}
+
+function rowTokens({ context, exchanges }: PretrainRow): number[] {
+  return [...context, ...exchanges.flatMap(({ question, answer }) => [...question, ...answer])];
+}
+
+/** Positions of the first token of each answer. */
+function answerStarts({ context, exchanges }: PretrainRow): number[] {
+  let at = context.length;
+  return exchanges.map(({ question, answer }) => {
+    const start = at + question.length;
+    at = start + answer.length;
+    return start;
+  });
+}
+
+/** Rows whose weights sum to one, so that the loss is a mean. */
+function toData(batch: readonly PretrainRow[], questionWeight: number): readonly Datum[] {
+  const rows = batch.map((row) => {
+    const weights = [
+      ...row.context.map(() => 0),
+      ...row.exchanges.flatMap(({ question, answer }) => [...question.map(() => questionWeight), ...answer.map(() => 1)]),
+    ];
+    return { tokens: rowTokens(row), weights: weights.slice(1) };
+  });
+  const total = rows.reduce((sum, { weights }) => sum + weights.reduce((a, b) => a + b, 0), 0);
+  return rows.map(({ tokens, weights }) => ({
+    tokens: tokens.slice(0, -1),
+    lossInputs: { targetTokens: tokens.slice(1), weights: weights.map((w) => w / total) },
+  }));
+}

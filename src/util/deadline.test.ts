@@ -37,3 +37,16 @@ test('a wait under an aborted signal rejects at once', async () => {
   await expect(sleep(60_000, signal)).rejects.toBe(late);
   await expect(abortable(never(), signal)).rejects.toBe(late);
 });
+
+test('a hundred waits under one signal raise no warning about leaking listeners', async () => {
+  const warnings: string[] = [];
+  const listen = (warning: Error): number => warnings.push(warning.message);
+  process.on('warning', listen);
+  const controller = new AbortController();
+  const waits = Array.from({ length: 100 }, () => sleep(60_000, controller.signal));
+  controller.abort(late);
+  await Promise.allSettled(waits);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', listen);
+  expect(warnings).toEqual([]);
+});

@@ -1,7 +1,7 @@
 // Deadlines: no wait of this project is unbounded. The error of a missed deadline is the caller's, because
 // only the caller knows whose boundary was crossed.
 
-import { abortable, linkedController } from './abort.ts';
+import { abortable, linkedController, onAbort } from './abort.ts';
 
 export type DeadlineOptions = {
   /** Milliseconds until the work is given up. */
@@ -29,14 +29,13 @@ export async function withDeadline<T>(options: DeadlineOptions, work: (signal: A
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const abort = (): void => {
+    const off = onAbort(signal, () => {
       clearTimeout(timer);
       reject(signal.reason as Error);
-    };
+    });
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort);
+      off();
       resolve();
     }, ms);
-    signal.addEventListener('abort', abort, { once: true });
   });
 }

@@ -1,6 +1,6 @@
 // Domain-free helpers. Nothing here knows what a task, a browser or a model is.
 
-export { abortable, linkedController } from './abort.ts';
+export { abortable, linkedController, onAbort } from './abort.ts';
 export { writeFileAtomic } from './atomic-file.ts';
 export { sleep, withDeadline, type DeadlineOptions } from './deadline.ts';
 export { compact, duration, percent, percentRange, points, pointsRange, pValue } from './format.ts';

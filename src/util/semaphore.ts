@@ -1,5 +1,7 @@
 // A counting semaphore with a fair queue: whoever waits longest is served first.
 
+import { onAbort } from './abort.ts';
+
 export interface Semaphore {
   /** Permits free right now. */
   readonly available: number;
@@ -31,14 +33,15 @@ export function createSemaphore(permits: number): Semaphore {
     if (available > 0) return Promise.resolve(grant());
     return new Promise((resolve, reject) => {
       const take = (): void => {
-        signal?.removeEventListener('abort', abort);
+        off?.();
         resolve(grant());
       };
-      const abort = (): void => {
-        waiting.splice(waiting.indexOf(take), 1);
-        reject(signal?.reason as Error);
-      };
-      signal?.addEventListener('abort', abort, { once: true });
+      const off =
+        signal &&
+        onAbort(signal, () => {
+          waiting.splice(waiting.indexOf(take), 1);
+          reject(signal.reason as Error);
+        });
       waiting.push(take);
     });
   };

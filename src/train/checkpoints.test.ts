@@ -1,0 +1,49 @@
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Trainer } from '../core/index.ts';
+import { createRun, type RunFolder } from '../store/index.ts';
+import { createFakeTrainer, toyModel } from '../testing/index.ts';
+import { lastCheckpoint, saveCheckpoint } from './checkpoints.ts';
+
+const signal = new AbortController().signal;
+
+describe('saveCheckpoint', () => {
+  let dir = '';
+  let run: RunFolder;
+  /** Saves as the embedded engine does: a folder. */
+  const trainer: Trainer = {
+    ...createFakeTrainer(toyModel()),
+    saveState: async (path) => void (await mkdir(path)),
+  };
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'checkpoints-'));
+    run = await createRun(join(dir, 'run'), { config: {} });
+  });
+  afterEach(async () => {
+    await run[Symbol.asyncDispose]();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  it('keeps the last two of a stage and all of the others, and records each', async () => {
+    await saveCheckpoint({ run, trainer, stage: 'sft', batch: 9, final: true, signal });
+    for (const batch of [1, 2, 3, 4]) {
+      await saveCheckpoint({ run, trainer, stage: 'grpo', batch, final: batch === 4, signal });
+    }
+    const folders = (await readdir(join(run.dir, 'checkpoints'))).sort();
+    expect(folders).toEqual(['grpo-000003', 'grpo-000004', 'sft-000009']);
+    expect(await run.readCheckpoints()).toHaveLength(5);
+    expect(await lastCheckpoint(run, 'grpo')).toMatchObject({ batch: 4, final: true, state_path: 'grpo-000004' });
+    expect(await lastCheckpoint(run, 'other')).toBeUndefined();
+  });
+
+  it('records nothing when saving failed, so that the one before stays the last', async () => {
+    await saveCheckpoint({ run, trainer, stage: 'grpo', batch: 1, signal });
+    const failing: Trainer = { ...trainer, saveState: () => Promise.reject(new Error('disk full')) };
+    await expect(saveCheckpoint({ run, trainer: failing, stage: 'grpo', batch: 2, signal })).rejects.toThrow(
+      'disk full',
+    );
+    expect(await lastCheckpoint(run, 'grpo')).toMatchObject({ batch: 1 });
+  });
+});

@@ -52,6 +52,25 @@ export async function benchBrowser({ samples = 200 }: BenchBrowserOptions = {}):
   return results;
 }
 
+/** The rows as a table for people. */
+export function describeBrowser(rows: readonly BrowserBench[]): string {
+  const line = (name: string, { median, p90, cpuMs, samples }: Timing): string =>
+    `  ${name.padEnd(26)} median ${fixed(median)} ms   p90 ${fixed(p90)} ms   cpu ${fixed(cpuMs)} ms   n ${samples}`;
+  return rows
+    .flatMap((row) => [
+      `${row.browser} ${row.mode} (load average ${row.loadAverage.toFixed(2)})`,
+      line('step, accessibility tree', row.step),
+      line('step, tree and picture', row.stepWithPicture),
+      line('reset by page reuse', row.reset),
+      `  ${'four pages'.padEnd(26)} ${row.stepsPerSecondFourPages.toFixed(0)} steps/s`,
+    ])
+    .join('\n');
+}
+
+function fixed(value: number): string {
+  return value.toFixed(1).padStart(6);
+}
+
 async function benchOne(launch: LaunchOptions, samples: number): Promise<BrowserBench> {
   const loadAverage = loadavg()[0];
   const { signal } = new AbortController();
@@ -152,18 +171,5 @@ function readStat(pid: number): { parent: number; ticks: number } | undefined {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  for (const row of await benchBrowser()) {
-    console.log(`${row.browser} ${row.mode} (load average ${row.loadAverage.toFixed(2)})`);
-    for (const [name, timing] of Object.entries({
-      'step, accessibility tree': row.step,
-      'step, tree and picture': row.stepWithPicture,
-      'reset by page reuse': row.reset,
-    })) {
-      console.log(
-        `  ${name.padEnd(26)} median ${timing.median.toFixed(1).padStart(6)} ms   p90 ${timing.p90.toFixed(1).padStart(6)} ms` +
-          `   cpu ${timing.cpuMs.toFixed(1).padStart(6)} ms   n ${timing.samples}`,
-      );
-    }
-    console.log(`  four pages                 ${row.stepsPerSecondFourPages.toFixed(0)} steps/s`);
-  }
+  console.log(describeBrowser(await benchBrowser()));
 }

@@ -2,8 +2,21 @@
 // names are <noun>-<action>.
 
 export type ProgressEvent =
-  | { readonly kind: 'stage-start'; readonly stage: string; readonly title: string; readonly total: number; readonly unit: 'episodes' | 'steps' | 'tokens' }
-  | { readonly kind: 'episode-end'; readonly stage: string; readonly done: number; readonly total: number; readonly successes: number; readonly invalid: number }
+  | {
+      readonly kind: 'stage-start';
+      readonly stage: string;
+      readonly title: string;
+      readonly total: number;
+      readonly unit: 'episodes' | 'steps' | 'tokens';
+    }
+  | {
+      readonly kind: 'episode-end';
+      readonly stage: string;
+      readonly done: number;
+      readonly total: number;
+      readonly successes: number;
+      readonly invalid: number;
+    }
   | {
       readonly kind: 'step-end';
       readonly stage: string;

@@ -70,7 +70,12 @@ export interface Trainer extends AsyncDisposable {
   readonly step: number;
   forward(data: readonly Datum[], loss: LossName, config?: LossConfig, options?: CallOptions): Promise<ForwardOutput>;
   /** Adds the gradient of the summed loss to the accumulator. */
-  forwardBackward(data: readonly Datum[], loss: LossName, config?: LossConfig, options?: CallOptions): Promise<ForwardOutput>;
+  forwardBackward(
+    data: readonly Datum[],
+    loss: LossName,
+    config?: LossConfig,
+    options?: CallOptions,
+  ): Promise<ForwardOutput>;
   /** Any loss of token log-probabilities: a forward pass, then weighted cross-entropy with weights -dLoss/dLogprob. */
   forwardBackwardCustom(data: readonly Datum[], loss: CustomLoss, options?: CallOptions): Promise<ForwardOutput>;
   /** One Adam step with the accumulated gradient, which it clears. */

@@ -16,7 +16,7 @@ export function createAdamState(size: number): AdamState {
 
 export function l2Norm(vector: Float32Array): number {
   let squares = 0;
-  for (let i = 0; i < vector.length; i++) squares += vector[i]! * vector[i]!;
+  for (let i = 0; i < vector.length; i++) squares += vector[i] * vector[i];
   return Math.sqrt(squares);
 }
 
@@ -36,9 +36,9 @@ export function adamStep(
   const { first, second } = state;
   const keep = 1 - learningRate * weightDecay;
   for (let i = 0; i < weights.length; i++) {
-    const g = gradient[i]! * scale;
-    const m = (first[i] = beta1 * first[i]! + (1 - beta1) * g);
-    const v = (second[i] = beta2 * second[i]! + (1 - beta2) * g * g);
-    weights[i] = weights[i]! * keep - (learningRate * (m / correction1)) / (Math.sqrt(v / correction2) + eps);
+    const g = gradient[i] * scale;
+    const m = (first[i] = beta1 * first[i] + (1 - beta1) * g);
+    const v = (second[i] = beta2 * second[i] + (1 - beta2) * g * g);
+    weights[i] = weights[i] * keep - (learningRate * (m / correction1)) / (Math.sqrt(v / correction2) + eps);
   }
 }

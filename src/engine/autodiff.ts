@@ -25,13 +25,13 @@ export function gradients(graph: Graph, output: Value, wrt: readonly Value[]): V
 
   // The backward pass appends nothing to the tape, so walking a copy is not needed; the length is still fixed first.
   for (let i = graph.tape.length - 1; i >= 0; i--) {
-    const entry = graph.tape[i]!;
+    const entry = graph.tape[i];
     const needs = entry.inputs.map((input) => active.has(input.name));
     if (!needs.includes(true)) continue;
     const incoming = entry.outputs.map(total);
     if (incoming.every((gradient) => gradient === undefined)) continue;
     entry.backward(incoming, needs).forEach((gradient, index) => {
-      const input = entry.inputs[index]!;
+      const input = entry.inputs[index];
       if (!gradient || !needs[index]) return;
       if (!sameShape(gradient.shape, input.shape)) {
         throw new Error(

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { TabwrightError } from '../core/index.ts';
 import type { AdamState } from './adam.ts';
-import { loraConfigSchema, type LoraConfig } from './lora.ts';
+import { loraConfigSchema, loraParts, loraSpecs, mergeLora, type LoraConfig } from './lora.ts';
 import { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-config.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors.ts';
 import { Weights, weightSpecs } from './weights.ts';
@@ -40,10 +40,15 @@ export async function saveModel(path: string, config: ModelConfig, weights: Weig
   await writeFolder(path, { version: FORMAT_VERSION, model: config }, { [MODEL_FILE]: weights.tensors() });
 }
 
+/** Reads a model, or the model inside a trainer state, with its adapters merged in. */
 export async function loadModel(path: string): Promise<{ config: ModelConfig; weights: Weights }> {
-  const { model } = await readConfig(path);
-  const weights = new Weights(weightSpecs(model));
-  await readInto(path, MODEL_FILE, weights);
+  const { model, lora } = await readConfig(path);
+  const weights = await readInto(path, MODEL_FILE, new Weights(weightSpecs(model)));
+  if (lora) {
+    const parts = loraParts(weights.specs, lora);
+    const adapters = await readInto(path, ADAPTER_FILE, new Weights(loraSpecs(parts, lora)));
+    mergeLora(weights, adapters, parts, lora);
+  }
   return { config: model, weights };
 }
 

@@ -12,35 +12,35 @@ export function chooseToken(
   uniform: number,
 ): { token: number; logprob: number } {
   let best = 0;
-  for (let i = 1; i < logits.length; i++) if (logits[i]! > logits[best]!) best = i;
-  const top = logits[best]!;
+  for (let i = 1; i < logits.length; i++) if (logits[i] > logits[best]) best = i;
+  const top = logits[best];
   let sum = 0;
-  for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i]! - top);
+  for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i] - top);
   const logNormalizer = top + Math.log(sum);
   const pick = (token: number): { token: number; logprob: number } => ({
     token,
-    logprob: logits[token]! - logNormalizer,
+    logprob: logits[token] - logNormalizer,
   });
   if (temperature === 0) return pick(best);
 
   const weights = Float64Array.from(logits, (logit) => Math.exp((logit - top) / temperature));
   const limited = topK > 0 && topK < weights.length;
   if (!limited && topP >= 1) return pick(drawIndex(weights, uniform));
-  const order = Array.from(weights.keys()).sort((a, b) => weights[b]! - weights[a]! || a - b);
+  const order = Array.from(weights.keys()).sort((a, b) => weights[b] - weights[a] || a - b);
   let kept = limited ? order.slice(0, topK) : order;
   if (topP < 1) {
-    const mass = kept.reduce((total, id) => total + weights[id]!, 0);
+    const mass = kept.reduce((total, id) => total + weights[id], 0);
     let reached = 0;
-    const size = kept.findIndex((id) => (reached += weights[id]!) >= topP * mass);
+    const size = kept.findIndex((id) => (reached += weights[id]) >= topP * mass);
     kept = kept.slice(0, size < 0 ? kept.length : size + 1);
   }
   return pick(
     kept[
       drawIndex(
-        Float64Array.from(kept, (id) => weights[id]!),
+        Float64Array.from(kept, (id) => weights[id]),
         uniform,
       )
-    ]!,
+    ],
   );
 }
 
@@ -52,7 +52,7 @@ function drawIndex(weights: Float64Array, uniform: number): number {
   for (let i = 0; i < weights.length; i++) {
     if (weights[i] === 0) continue;
     last = i;
-    left -= weights[i]!;
+    left -= weights[i];
     if (left < 0) return i;
   }
   // Rounding can leave a crumb; it belongs to the last token that has any mass.

@@ -22,7 +22,7 @@ export type Cohort = {
 
 /** Distributes requests over batches; every request is in exactly one. A request that exceeds the limits goes alone. */
 export function planCohorts(requests: readonly SampleRequest[]): Cohort[] {
-  const padded = (i: number): number => Math.ceil(requests[i]!.prompt.length / LENGTH_STEP) * LENGTH_STEP;
+  const padded = (i: number): number => Math.ceil(requests[i].prompt.length / LENGTH_STEP) * LENGTH_STEP;
   const order = requests.map((_, i) => i).sort((a, b) => padded(a) - padded(b) || a - b);
   const cohorts: (Omit<Cohort, 'requests' | 'prompts' | 'promptOf'> & {
     requests: number[];
@@ -32,7 +32,7 @@ export function planCohorts(requests: readonly SampleRequest[]): Cohort[] {
     sequences: number;
   })[] = [];
   for (const i of order) {
-    const { prompt, numSamples } = requests[i]!;
+    const { prompt, numSamples } = requests[i];
     const key = prompt.join();
     const time = padded(i);
     let cohort = cohorts.at(-1);

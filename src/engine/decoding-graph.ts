@@ -55,23 +55,23 @@ export function stepGraph(config: ModelConfig, specs: readonly WeightSpec[]): Gr
   const folded = heads / kvHeads;
   const attend: Attend = (layer, q, k, v) => {
     const rows = reshape(g, q, ['B', kvHeads, folded, headDim]);
-    const keys = concat(g, [recent[layer]!.k, k], 2, 'R1');
-    const values = concat(g, [recent[layer]!.v, v], 2, 'R1');
+    const keys = concat(g, [recent[layer].k, k], 2, 'R1');
+    const values = concat(g, [recent[layer].v, v], 2, 'R1');
     g.output(`k.${layer}`, keys);
     g.output(`v.${layer}`, values);
     const scale = 1 / Math.sqrt(headDim);
-    const early = matmul(g, rows, prompt[layer]!.k, { transB: true, scale });
+    const early = matmul(g, rows, prompt[layer].k, { transB: true, scale });
     const late = matmul(g, rows, keys, { transB: true, scale });
     const weights = softmax(g, add(g, concat(g, [early, late], 3, 'S'), mask));
     const result = add(
       g,
-      matmul(g, slice(g, weights, 'early'), prompt[layer]!.v),
+      matmul(g, slice(g, weights, 'early'), prompt[layer].v),
       matmul(g, slice(g, weights, 'late'), values),
     );
     return reshape(g, result, ['B', heads, 1, headDim]);
   };
   // Attention weights are cut where the prompt ends; both lengths are known only when the graph runs.
-  const length = g.node1('Shape', [prompt[0]!.k], { type: 'int64', shape: [1] }, { attributes: { start: 2, end: 3 } });
+  const length = g.node1('Shape', [prompt[0].k], { type: 'int64', shape: [1] }, { attributes: { start: 2, end: 3 } });
   const end = g.constant('int64', [1], [2 ** 31 - 1]);
   const axis = g.constant('int64', [1], [3]);
   const slice = (graph: Graph, value: Value, part: 'early' | 'late'): Value => {

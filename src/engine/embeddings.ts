@@ -17,7 +17,7 @@ export function sequenceEmbeddings(
   ids: Value,
   { batch, time }: { readonly batch: Dim; readonly time: Dim },
 ): Value {
-  const rows = ids.shape[0]!;
+  const rows = ids.shape[0];
   const plain = embedding(g, weight('embed'), ids, rows);
   if (config.taps === 1) return plain;
   const byTime = reshape(g, plain, [batch, time, config.hiddenSize]);
@@ -36,7 +36,7 @@ export function stepEmbeddings(
   ids: Value,
   earlier: readonly Value[],
 ): Value {
-  const rows = ids.shape[0]!;
+  const rows = ids.shape[0];
   const plain = embedding(g, weight('embed'), ids, rows);
   if (config.taps === 1) return plain;
   const [first, ...others] = splitTaps(g, config, weight);
@@ -44,14 +44,14 @@ export function stepEmbeddings(
   const column = g.constant('int64', [1], [1]);
   return others.reduce(
     (sum, tap, i) => {
-      const before = earlier[i]!;
+      const before = earlier[i];
       const began = g.node1('GreaterOrEqual', [before, g.constant('int64', [], [0])], { type: 'bool', shape: [rows] });
       const mask = g.node1('Unsqueeze', [began, column], { type: 'bool', shape: [rows, 1] });
       // Looking up -1 reads the last row, which the mask then hides.
       const looked = embedding(g, weight('embed'), before, rows);
       return add(g, sum, mul(g, g.node1('Where', [mask, looked, zero], { type: 'float32', shape: looked.shape }), tap));
     },
-    mul(g, plain, first!),
+    mul(g, plain, first),
   );
 }
 

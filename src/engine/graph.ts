@@ -124,7 +124,7 @@ export class Graph {
     result: Omit<Value, 'name'>,
     options: NodeOptions = {},
   ): Value {
-    return this.node(op, inputs, [result], options)[0]!;
+    return this.node(op, inputs, [result], options)[0];
   }
 
   record(entry: TapeEntry): void {

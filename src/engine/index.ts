@@ -2,6 +2,7 @@
 
 export { loadModel, saveModel } from './checkpoint.ts';
 export { LORA_TARGETS, loraConfigSchema, type LoraConfig } from './lora.ts';
+export { measureMatmulRate } from './matmul-rate.ts';
 export { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-config.ts';
 export { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
 export { EmbeddedTrainer, type EmbeddedTrainerOptions } from './trainer.ts';

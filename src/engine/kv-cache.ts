@@ -5,7 +5,7 @@ export type Cache = { readonly k: readonly Float32Array[]; readonly v: readonly 
 
 export function takeCache(outputs: Readonly<Record<string, Float32Array>>, layers: number): Cache {
   const part = (name: 'k' | 'v'): Float32Array[] =>
-    Array.from({ length: layers }, (_, layer) => outputs[`${name}.${layer}`]!);
+    Array.from({ length: layers }, (_, layer) => outputs[`${name}.${layer}`]);
   return { k: part('k'), v: part('v') };
 }
 

@@ -17,16 +17,16 @@ describe('merging adapters', () => {
     const changed = new Set(
       merged
         .tensors()
-        .filter(({ data }, i) => data.some((value, j) => value !== base.tensors()[i]!.data[j]))
+        .filter(({ data }, i) => data.some((value, j) => value !== base.tensors()[i].data[j]))
         .map(({ name }) => name),
     );
     expect([...changed].sort()).toEqual(parts.map((part) => part.a.replace('.lora_A', '')).sort());
     // Entry (0, 0) of the first adapted matrix by hand: scale 3, B is 0.5 everywhere.
     const [part] = parts;
-    const a = adapters.view(part!.a);
-    const at = part!.start * part!.columns;
-    expect(merged.view(part!.weight)[at]! - base.view(part!.weight)[at]!).toBeCloseTo(
-      3 * (0.5 * a[0]! + 0.5 * a[part!.columns]!),
+    const a = adapters.view(part.a);
+    const at = part.start * part.columns;
+    expect(merged.view(part.weight)[at] - base.view(part.weight)[at]).toBeCloseTo(
+      3 * (0.5 * a[0] + 0.5 * a[part.columns]),
       6,
     );
   });
@@ -35,7 +35,7 @@ describe('merging adapters', () => {
     const there = base.clone();
     mergeLora(there, adapters, parts, LORA);
     mergeLora(there, adapters, parts, LORA, -1);
-    there.flat.forEach((value, i) => expect(Math.abs(value - base.flat[i]!)).toBeLessThan(1e-6));
+    there.flat.forEach((value, i) => expect(Math.abs(value - base.flat[i])).toBeLessThan(1e-6));
   });
 
   it('names the setting that is wrong', () => {

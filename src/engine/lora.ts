@@ -44,7 +44,7 @@ export function loraParts(specs: readonly WeightSpec[], lora: LoraConfig): LoraP
           weight: spec.name,
           start: at,
           rows: part.rows,
-          columns: spec.shape[1]!,
+          columns: spec.shape[1],
           a: `${stem}.lora_A.weight`,
           b: `${stem}.lora_B.weight`,
         },
@@ -83,8 +83,8 @@ export function mergeLora(
     for (let row = 0; row < part.rows; row++) {
       for (let column = 0; column < part.columns; column++) {
         let sum = 0;
-        for (let k = 0; k < lora.rank; k++) sum += b[row * lora.rank + k]! * a[k * part.columns + column]!;
-        target[(part.start + row) * part.columns + column]! += scale * sum;
+        for (let k = 0; k < lora.rank; k++) sum += b[row * lora.rank + k] * a[k * part.columns + column];
+        target[(part.start + row) * part.columns + column] += scale * sum;
       }
     }
   }

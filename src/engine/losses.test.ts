@@ -35,11 +35,11 @@ async function evaluate(
   }
   const perToken = tokenLoss(g, loss, lp, inputs);
   g.output('value', perToken);
-  g.output('slope', gradients(g, perToken, [lp])[0]!);
+  g.output('slope', gradients(g, perToken, [lp])[0]);
   const session = await Session.compile(g, { threads: 1 });
   const outputs = await session.run(feeds);
   await session.release();
-  return { value: [...outputs['value']!], slope: [...outputs['slope']!] };
+  return { value: [...outputs['value']], slope: [...outputs['slope']] };
 }
 
 // Ratio 1, inside the clip, above it, below it; both signs of the advantage.
@@ -48,7 +48,7 @@ const ROWS: Row[] = RATIOS.flatMap((ratio) => [1.5, -0.7].map((a) => ({ lp: -2 +
 const ratioOf = (row: Row): number => Math.exp(row.lp - row.q);
 
 function expectClose(found: readonly number[], expected: readonly number[]): void {
-  found.forEach((value, i) => expect(value, `row ${i} of ${JSON.stringify(found)}`).toBeCloseTo(expected[i]!, 4));
+  found.forEach((value, i) => expect(value, `row ${i} of ${JSON.stringify(found)}`).toBeCloseTo(expected[i], 4));
 }
 
 describe('losses have their closed form', () => {

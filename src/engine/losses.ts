@@ -26,7 +26,7 @@ export type LossInputValues = Readonly<Record<string, Value>>;
 
 /** Loss of each scored token [N], given lp = log-probabilities of the targets [N]. */
 export function tokenLoss(g: Graph, loss: LossName, lp: Value, inputs: LossInputValues): Value {
-  const input = (name: string): Value => inputs[name]!;
+  const input = (name: string): Value => inputs[name];
   const negative = (value: Value): Value => mul(g, value, g.scalar(-1));
   const ratio = (): Value => exp(g, sub(g, lp, input('logprobs')));
   switch (loss) {

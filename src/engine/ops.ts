@@ -10,7 +10,7 @@ const float = (shape: Shape): Omit<Value, 'name'> => ({ type: 'float32', shape }
 /** y[M, out] = x[M, in] w[out, in]^T (+ residual[M, out]). One Gemm forward, one per wanted gradient back. */
 export function linear(g: Graph, x: Value, w: Value, residual?: Value): Value {
   const [rows] = x.shape as [Dim, Dim];
-  const y = g.node1('Gemm', [x, w, residual], float([rows, w.shape[0]!]), { attributes: { transB: 1 } });
+  const y = g.node1('Gemm', [x, w, residual], float([rows, w.shape[0]]), { attributes: { transB: 1 } });
   g.record({
     inputs: residual ? [x, w, residual] : [x, w],
     outputs: [y],
@@ -39,7 +39,7 @@ export function matmul(
 ): Value {
   const product = (p: Value, q: Value, tp: boolean, tq: boolean): Value => {
     const rank = p.shape.length;
-    const shape = [...p.shape.slice(0, rank - 2), p.shape[rank - (tp ? 1 : 2)]!, q.shape[rank - (tq ? 2 : 1)]!];
+    const shape = [...p.shape.slice(0, rank - 2), p.shape[rank - (tp ? 1 : 2)], q.shape[rank - (tq ? 2 : 1)]];
     const attributes = { transA: tp ? 1 : 0, transB: tq ? 1 : 0, alpha: { float: scale } };
     return g.node1('FusedMatMul', [p, q], float(shape), { attributes, ...MS });
   };
@@ -118,7 +118,7 @@ export function softmax(g: Graph, x: Value): Value {
 
 /** Gated unit silu(gate) * up on the halves of x[M, 2C] (Shazeer 2020). */
 export function swiglu(g: Graph, x: Value): Value {
-  const half = [x.shape[0]!, (x.shape[1] as number) / 2];
+  const half = [x.shape[0], (x.shape[1] as number) / 2];
   const [gate, up] = g.node('Split', [x], [float(half), float(half)], { attributes: { axis: 1, num_outputs: 2 } }) as [
     Value,
     Value,
@@ -159,7 +159,7 @@ export function embedding(g: Graph, table: Value, ids: Value, rows: Dim): Value 
 
 /** Rows of x[M, C] by index[N]; no index may occur twice (the gradient overwrites). */
 export function gatherRows(g: Graph, x: Value, index: Value): Value {
-  const shape = [index.shape[0]!, ...x.shape.slice(1)];
+  const shape = [index.shape[0], ...x.shape.slice(1)];
   const y = g.node1('Gather', [x, index], float(shape), { attributes: { axis: 0 } });
   g.record({
     inputs: [x],
@@ -169,7 +169,7 @@ export function gatherRows(g: Graph, x: Value, index: Value): Value {
       const zeros = g.node1('ConstantOfShape', [sizes], float(x.shape));
       const column = g.node1('Unsqueeze', [index, g.constant('int64', [1], [1])], {
         type: 'int64',
-        shape: [index.shape[0]!, 1],
+        shape: [index.shape[0], 1],
       });
       return [g.node1('ScatterND', [zeros, column, dy], float(x.shape))];
     },
@@ -208,7 +208,7 @@ export function reshape(g: Graph, x: Value, shape: Shape): Value {
 
 export function transpose(g: Graph, x: Value, axes: readonly number[]): Value {
   const emit = (value: Value, order: readonly number[]): Value =>
-    g.node1('Transpose', [value], float(order.map((axis) => value.shape[axis]!)), { attributes: { perm: order } });
+    g.node1('Transpose', [value], float(order.map((axis) => value.shape[axis])), { attributes: { perm: order } });
   const y = emit(x, axes);
   const inverse = axes.map((_, axis) => axes.indexOf(axis));
   g.record({ inputs: [x], outputs: [y], backward: ([dy]) => [emit(dy!, inverse)] });
@@ -236,7 +236,7 @@ export function split(g: Graph, x: Value, axis: number, sizes: readonly number[]
     inputs: [x],
     outputs: parts,
     backward: (gradients) => {
-      const filled = gradients.map((dy, i) => dy ?? g.node1('Mul', [parts[i]!, g.scalar(0)], float(shapes[i]!)));
+      const filled = gradients.map((dy, i) => dy ?? g.node1('Mul', [parts[i], g.scalar(0)], float(shapes[i])));
       return [g.node1('Concat', filled, float(x.shape), { attributes: { axis } })];
     },
   });
@@ -244,7 +244,7 @@ export function split(g: Graph, x: Value, axis: number, sizes: readonly number[]
 }
 
 export function concat(g: Graph, parts: readonly Value[], axis: number, total: Dim): Value {
-  const shape = parts[0]!.shape.map((dim, i) => (i === axis ? total : dim));
+  const shape = parts[0].shape.map((dim, i) => (i === axis ? total : dim));
   const y = g.node1('Concat', parts, float(shape), { attributes: { axis } });
   g.record({
     inputs: parts,

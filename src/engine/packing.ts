@@ -23,6 +23,9 @@ export type MicroBatch = {
   readonly vectors: Readonly<Record<string, Float32Array>>;
 };
 
+/** What one more run of the graph costs, in tokens that could have been computed instead; measured on two cores. */
+const GROUP_COST_TOKENS = 200;
+
 export type PackOptions = {
   readonly loss: LossName;
   readonly scored: ScoredPositions;
@@ -34,19 +37,39 @@ export type PackOptions = {
 
 export function packMicroBatches(data: readonly Datum[], options: PackOptions): MicroBatch[] {
   data.forEach((datum, row) => checkDatum(datum, row, options));
-  const order = data.map((_, row) => row).sort((a, b) => data[a]!.tokens.length - data[b]!.tokens.length || a - b);
-  const groups: number[][] = [];
-  for (const row of order) {
-    const current = groups.at(-1);
-    // Rows come in ascending length, so the newest one sets the padded length.
-    if (current && (current.length + 1) * data[row]!.tokens.length <= options.tokenBudget) current.push(row);
-    else groups.push([row]);
-  }
+  const order = data.map((_, row) => row).sort((a, b) => data[a].tokens.length - data[b].tokens.length || a - b);
+  const groups = cutByLength(order, data, options.tokenBudget);
   return groups.map((rows) => buildMicroBatch(data, rows, options));
 }
 
+/**
+ * Cuts rows in ascending order of length into consecutive groups such that padded tokens, plus a fixed cost a group,
+ * are as few as possible: dynamic programming over the last cut.
+ */
+function cutByLength(order: readonly number[], data: readonly Datum[], tokenBudget: number): number[][] {
+  const lengths = order.map((row) => data[row].tokens.length);
+  const best = [0];
+  const cutBefore = [0];
+  for (let end = 1; end <= order.length; end++) {
+    const longest = lengths[end - 1];
+    best[end] = Infinity;
+    for (let start = end - 1; start >= 0; start--) {
+      const padded = (end - start) * longest;
+      if (padded > tokenBudget && end - start > 1) break;
+      const cost = best[start] + padded + GROUP_COST_TOKENS;
+      if (cost < best[end]) {
+        best[end] = cost;
+        cutBefore[end] = start;
+      }
+    }
+  }
+  const groups: number[][] = [];
+  for (let end = order.length; end > 0; end = cutBefore[end]!) groups.unshift(order.slice(cutBefore[end], end));
+  return groups;
+}
+
 function buildMicroBatch(data: readonly Datum[], rows: readonly number[], { loss, scored }: PackOptions): MicroBatch {
-  const time = data[rows.at(-1)!]!.tokens.length;
+  const time = data[rows.at(-1)!].tokens.length;
   const ids = new BigInt64Array(rows.length * time);
   const origin: { row: number; position: number }[] = [];
   const index: bigint[] = [];
@@ -56,14 +79,14 @@ function buildMicroBatch(data: readonly Datum[], rows: readonly number[], { loss
   // dro's penalty acts where the advantage is zero too, so nothing may be left out there.
   const gate = scored === 'all' || loss === 'dro' ? undefined : loss === 'cross_entropy' ? 'weights' : 'advantages';
   rows.forEach((row, line) => {
-    const { tokens, lossInputs } = data[row]!;
+    const { tokens, lossInputs } = data[row];
     tokens.forEach((token, position) => {
       ids[line * time + position] = BigInt(token);
       if (gate && lossInputs[gate]![position] === 0) return;
       index.push(BigInt(line * time + position));
-      targets.push(BigInt(lossInputs.targetTokens[position]!));
+      targets.push(BigInt(lossInputs.targetTokens[position]));
       origin.push({ row, position });
-      for (const name of names) vectors[name]!.push(lossInputs[name]![position]!);
+      for (const name of names) vectors[name].push(lossInputs[name]![position]);
     });
   });
   return {
@@ -74,7 +97,7 @@ function buildMicroBatch(data: readonly Datum[], rows: readonly number[], { loss
     index: BigInt64Array.from(index),
     targets: BigInt64Array.from(targets),
     origin,
-    vectors: Object.fromEntries(names.map((name) => [name, Float32Array.from(vectors[name]!)])),
+    vectors: Object.fromEntries(names.map((name) => [name, Float32Array.from(vectors[name])])),
   };
 }
 

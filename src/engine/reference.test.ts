@@ -20,7 +20,7 @@ beforeAll(async () => {
 /** Weighted cross-entropy summed over one row, by the textbook. Arrays are consumed by use; `.ref` keeps one alive. */
 function referenceLoss(p: Parameters, datum: Datum, config: ModelConfig, lora?: LoraConfig): np.Array {
   const { heads, kvHeads, headDim, vocabSize, layers, taps } = config;
-  const get = (name: string): np.Array => p[name]!.ref;
+  const get = (name: string): np.Array => p[name].ref;
   const { tokens } = datum;
   const time = tokens.length;
   const norm = (x: np.Array, w: np.Array): np.Array => {
@@ -107,11 +107,11 @@ async function reference(
       np.Array,
       Parameters,
     ];
-    loss += (await value.data())[0]!;
+    loss += ((await value.data()) as Float32Array)[0];
     for (const [name, slope] of Object.entries(slopes)) {
       const sum = gradient.get(name)!;
       const entries = (await slope.data()) as Float32Array;
-      entries.forEach((entry, i) => (sum[i]! += entry));
+      entries.forEach((entry, i) => (sum[i] += entry));
     }
   }
   return { loss, gradient };
@@ -123,7 +123,7 @@ function relativeError(found: ReadonlyMap<string, Float32Array>, expected: Reado
   let largest = 0;
   for (const [name, values] of found) {
     const reference = expected.get(name)!;
-    values.forEach((value, i) => (worst = Math.max(worst, Math.abs(value - reference[i]!))));
+    values.forEach((value, i) => (worst = Math.max(worst, Math.abs(value - reference[i]))));
     largest = Math.max(largest, ...reference.map(Math.abs));
   }
   return worst / largest;
@@ -132,7 +132,7 @@ function relativeError(found: ReadonlyMap<string, Float32Array>, expected: Reado
 /** Weights large enough for every part of the model to matter. */
 function strongWeights(config: ModelConfig): Weights {
   const weights = initWeights(config, 7);
-  for (let i = 0; i < weights.flat.length; i++) weights.flat[i]! *= weights.flat[i] === 1 ? 1 : 12;
+  for (let i = 0; i < weights.flat.length; i++) weights.flat[i] *= weights.flat[i] === 1 ? 1 : 12;
   return weights;
 }
 
@@ -151,7 +151,7 @@ describe('loss and gradient of whole models agree with an independent implementa
       const expected = await reference([weights], data, config);
       await using trainer = new EmbeddedTrainer({ config, weights: weights.clone(), threads: 1 });
       const { metrics } = await trainer.forwardBackward(data, 'cross_entropy');
-      expect(metrics['loss:sum']! / expected.loss).toBeCloseTo(1, 5);
+      expect(metrics['loss:sum'] / expected.loss).toBeCloseTo(1, 5);
       expect(relativeError(trainer.accumulatedGradient(), expected.gradient)).toBeLessThan(1e-4);
     });
   }

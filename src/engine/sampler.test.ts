@@ -47,8 +47,8 @@ describe('the embedded sampler', () => {
           [{ tokens: full.slice(0, -1), lossInputs: { targetTokens, weights: targetTokens.map(() => 1) } }],
           'cross_entropy',
         );
-        const recomputed = output.logprobs[0]!.slice(p.length - 1);
-        logprobs.forEach((logprob, i) => expect(Math.abs(logprob - recomputed[i]!)).toBeLessThan(1e-4));
+        const recomputed = output.logprobs[0].slice(p.length - 1);
+        logprobs.forEach((logprob, i) => expect(Math.abs(logprob - recomputed[i])).toBeLessThan(1e-4));
       }
     }
   });
@@ -66,26 +66,26 @@ describe('the embedded sampler', () => {
   });
 
   it('draws sample i of a request as a request of its own with seed + i would', async () => {
-    const group = await sampler.sample(request(PROMPTS[1]!, { seed: 20 }, 4));
+    const group = await sampler.sample(request(PROMPTS[1], { seed: 20 }, 4));
     for (const [i, sequence] of group.entries()) {
-      expect(await sampler.sample(request(PROMPTS[1]!, { seed: 20 + i }))).toEqual([sequence]);
+      expect(await sampler.sample(request(PROMPTS[1], { seed: 20 + i }))).toEqual([sequence]);
     }
     expect(new Set(group.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(1);
   });
 
   it('ends with the stop token, which is part of the result, or at the length limit', async () => {
-    const [free] = await sampler.sample(request(PROMPTS[2]!));
+    const [free] = await sampler.sample(request(PROMPTS[2]));
     expect(free).toMatchObject({ stop: 'length' });
-    expect(free!.tokens).toHaveLength(12);
-    const stop = free!.tokens[4]!;
-    const [stopped] = await sampler.sample(request(PROMPTS[2]!, { stop: [stop] }));
-    expect(stopped!.stop).toBe('stop');
-    expect(stopped!.tokens).toEqual(free!.tokens.slice(0, free!.tokens.indexOf(stop) + 1));
-    expect(stopped!.logprobs).toHaveLength(stopped!.tokens.length);
+    expect(free.tokens).toHaveLength(12);
+    const stop = free.tokens[4];
+    const [stopped] = await sampler.sample(request(PROMPTS[2], { stop: [stop] }));
+    expect(stopped.stop).toBe('stop');
+    expect(stopped.tokens).toEqual(free.tokens.slice(0, free.tokens.indexOf(stop) + 1));
+    expect(stopped.logprobs).toHaveLength(stopped.tokens.length);
   });
 
   it('samples at temperature zero what a step-by-step search for the likeliest token finds', async () => {
-    const p = PROMPTS[3]!;
+    const p = PROMPTS[3];
     const [greedy] = await sampler.sample(request(p, { temperature: 0, maxTokens: 5 }));
     const found = [...p];
     for (let i = 0; i < 5; i++) {
@@ -96,28 +96,28 @@ describe('the embedded sampler', () => {
       );
       found.push(scores.indexOf(Math.max(...scores)));
     }
-    expect(greedy!.tokens).toEqual(found.slice(p.length));
+    expect(greedy.tokens).toEqual(found.slice(p.length));
   });
 
   it('is a snapshot: training on does not change it', async () => {
-    const before = await sampler.sample(request(PROMPTS[0]!));
+    const before = await sampler.sample(request(PROMPTS[0]));
     const version = sampler.version;
     await trainer.forwardBackward(
       [{ tokens: [1, 2], lossInputs: { targetTokens: [2, 3], weights: [5, 5] } }],
       'cross_entropy',
     );
     await trainer.optimStep({ learningRate: 0.1 });
-    expect(await sampler.sample(request(PROMPTS[0]!))).toEqual(before);
+    expect(await sampler.sample(request(PROMPTS[0]))).toEqual(before);
     expect(sampler.version).toBe(version);
     await using newer = await trainer.saveWeightsAndGetSampler();
     expect(newer.version).toBe(version + 1);
-    expect(await newer.computeLogprobs(PROMPTS[1]!)).not.toEqual(await sampler.computeLogprobs(PROMPTS[1]!));
+    expect(await newer.computeLogprobs(PROMPTS[1])).not.toEqual(await sampler.computeLogprobs(PROMPTS[1]));
   });
 
   it('lets one request be aborted without touching the others', async () => {
     const controller = new AbortController();
-    const aborted = sampler.sample(request(PROMPTS[0]!), { signal: controller.signal });
-    const other = sampler.sample(request(PROMPTS[1]!));
+    const aborted = sampler.sample(request(PROMPTS[0]), { signal: controller.signal });
+    const other = sampler.sample(request(PROMPTS[1]));
     controller.abort();
     await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
     expect(await other).toHaveLength(1);

@@ -110,7 +110,7 @@ export class EmbeddedSampler implements Sampler {
       const row = logits.subarray((i - 1) * vocabulary, i * vocabulary);
       const top = row.reduce((a, b) => Math.max(a, b), -Infinity);
       const sum = row.reduce((total, logit) => total + Math.exp(logit - top), 0);
-      return row[token]! - top - Math.log(sum);
+      return row[token] - top - Math.log(sum);
     });
   }
 
@@ -129,7 +129,7 @@ export class EmbeddedSampler implements Sampler {
         return !signal?.aborted;
       });
       for (const cohort of planCohorts(jobs.map(({ request }) => request))) {
-        const members = cohort.requests.map((i) => jobs[i]!);
+        const members = cohort.requests.map((i) => jobs[i]);
         try {
           await this.#sampleCohort(cohort, members);
         } catch (error) {
@@ -148,8 +148,8 @@ export class EmbeddedSampler implements Sampler {
       time,
       prompts.map((prompt, i) => i * time + prompt.length - 1),
     );
-    const all = jobs.flatMap((job, i) => startRows(job, cohort.promptOf[i]!));
-    let rows = all.length < MIN_SEQUENCES ? [...all, fillerRow(all[0]!)] : all;
+    const all = jobs.flatMap((job, i) => startRows(job, cohort.promptOf[i]));
+    let rows = all.length < MIN_SEQUENCES ? [...all, fillerRow(all[0])] : all;
     // From here on the caches hold one block a row; where requests share a prompt its block is repeated.
     const source = rows.map((row) => row.prompt);
     let prompt = selectCache(first.cache, first.lines, source);
@@ -162,15 +162,15 @@ export class EmbeddedSampler implements Sampler {
       if (alive.length === 0) break;
       // Finished rows are carried along until they are the majority: moving the caches costs more than computing them.
       if (alive.length <= rows.length / 2 && rows.length > MIN_SEQUENCES) {
-        const kept = alive.length < MIN_SEQUENCES ? [alive[0]!, alive[0]! === 0 ? 1 : 0] : alive;
+        const kept = alive.length < MIN_SEQUENCES ? [alive[0], alive[0] === 0 ? 1 : 0] : alive;
         prompt = selectCache(prompt, rows.length, kept);
         recent = selectCache(recent, rows.length, kept);
-        rows = kept.map((i) => rows[i]!);
+        rows = kept.map((i) => rows[i]);
       }
       const session = await this.#runtime.step();
       const outputs = await session.run(this.#stepFeeds(rows, time, prompt, recent));
       recent = takeCache(outputs, layers);
-      extendRows(rows, outputs['logits']!);
+      extendRows(rows, outputs['logits']);
     }
     for (const job of jobs) {
       if (job.signal?.aborted) job.reject(job.signal.reason);
@@ -218,14 +218,14 @@ export class EmbeddedSampler implements Sampler {
       index: { data: BigInt64Array.from(index, BigInt), shape: [index.length] },
     };
     const outputs = await (await this.#runtime.prompt()).run(feeds);
-    return { logits: outputs['logits']!, cache: takeCache(outputs, config.layers), lines };
+    return { logits: outputs['logits'], cache: takeCache(outputs, config.layers), lines };
   }
 
   #stepFeeds(rows: readonly Row[], time: number, prompt: Cache, recent: Cache): Feeds {
     const { taps, layers, kvHeads, headDim, maxPositions } = this.#runtime.config;
     const count = rows.length;
     // Rows that had finished are fed too; all of a batch have sampled equally many tokens.
-    const sampled = rows[0]!.tokens.length;
+    const sampled = rows[0].tokens.length;
     const width = time + sampled;
     const mask = new Float32Array(count * width);
     const lengths = rows.map((row) => row.job.request.prompt.length);
@@ -244,9 +244,9 @@ export class EmbeddedSampler implements Sampler {
     }
     for (let layer = 0; layer < layers; layer++) {
       for (const part of ['k', 'v'] as const) {
-        feeds[`prompt.${part}.${layer}`] = { data: prompt[part][layer]!, shape: [count, kvHeads, time, headDim] };
+        feeds[`prompt.${part}.${layer}`] = { data: prompt[part][layer], shape: [count, kvHeads, time, headDim] };
         feeds[`recent.${part}.${layer}`] = {
-          data: recent[part][layer]!,
+          data: recent[part][layer],
           shape: [count, kvHeads, sampled - 1, headDim],
         };
       }

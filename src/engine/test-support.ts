@@ -79,17 +79,17 @@ export async function gradientError({ inputs, integers = {}, build }: OpCheck): 
   let largest = 1e-6;
   const step = 2 ** -7;
   for (const name of names) {
-    const base = inputs[name]!;
+    const base = inputs[name];
     for (let i = 0; i < base.data.length; i++) {
       const at = async (delta: number): Promise<number> => {
         const data = base.data.slice();
-        data[i]! += delta;
-        return (await session.run(feeds({ ...inputs, [name]: { ...base, data } })))['sum']![0]!;
+        data[i] += delta;
+        return (await session.run(feeds({ ...inputs, [name]: { ...base, data } })))['sum'][0];
       };
       // Fourth-order central difference: the error of the rule itself stays below single precision.
       const numeric =
         (8 * ((await at(step)) - (await at(-step))) - ((await at(2 * step)) - (await at(-2 * step)))) / (12 * step);
-      const exact = analytic[`gradient.${name}`]![i]!;
+      const exact = analytic[`gradient.${name}`][i];
       worst = Math.max(worst, Math.abs(numeric - exact));
       largest = Math.max(largest, Math.abs(exact));
     }
@@ -116,7 +116,7 @@ export function policyGradientData(data: readonly Datum[], logprobs: readonly Ar
     lossInputs: {
       targetTokens: lossInputs.targetTokens,
       // Ratios on both sides of the clipping bounds.
-      logprobs: tokens.map((_, i) => Math.fround(logprobs[row]![i]! + 1.2 * (rng.next() - 0.5))),
+      logprobs: tokens.map((_, i) => Math.fround(logprobs[row][i] + 1.2 * (rng.next() - 0.5))),
       advantages: tokens.map(() => Math.fround(2 * rng.next() - 1)),
     },
   }));

@@ -19,7 +19,7 @@ function gradientOf(model: EmbeddedTrainer): Float32Array {
 
 function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let worst = 0;
-  for (let i = 0; i < a.length; i++) worst = Math.max(worst, Math.abs(a[i]! - b[i]!));
+  for (let i = 0; i < a.length; i++) worst = Math.max(worst, Math.abs(a[i] - b[i]));
   return worst;
 }
 
@@ -39,10 +39,10 @@ describe('the embedded trainer', () => {
   it('sums the loss over tokens: the same row twice counts twice', async () => {
     await using model = trainer();
     const one = await model.forward(DATA.slice(0, 1), 'cross_entropy');
-    const two = await model.forward([DATA[0]!, DATA[0]!], 'cross_entropy');
-    expect(two.metrics['loss:sum']).toBeCloseTo(2 * one.metrics['loss:sum']!, 4);
-    const weights = DATA[0]!.lossInputs.weights!;
-    expect(one.metrics['loss:sum']).toBeCloseTo(-weights.reduce((sum, w, i) => sum + w * one.logprobs[0]![i]!, 0), 4);
+    const two = await model.forward([DATA[0], DATA[0]], 'cross_entropy');
+    expect(two.metrics['loss:sum']).toBeCloseTo(2 * one.metrics['loss:sum'], 4);
+    const weights = DATA[0].lossInputs.weights!;
+    expect(one.metrics['loss:sum']).toBeCloseTo(-weights.reduce((sum, w, i) => sum + w * one.logprobs[0][i], 0), 4);
   });
 
   it('leaves the accumulator alone in a forward pass, and clears it in an optimiser step', async () => {
@@ -62,7 +62,7 @@ describe('the embedded trainer', () => {
       tokens,
       lossInputs: { ...lossInputs, weights: tokens.map(() => 1) },
     }));
-    const before = (await model.forward(data, 'cross_entropy')).metrics['loss:sum']!;
+    const before = (await model.forward(data, 'cross_entropy')).metrics['loss:sum'];
     for (let i = 0; i < 60; i++) {
       await model.forwardBackward(data, 'cross_entropy');
       await model.optimStep({ learningRate: 0.01 });
@@ -77,14 +77,14 @@ describe('the embedded trainer', () => {
     const data = policyGradientData(DATA, logprobs);
     const direct = await native.forwardBackward(data, 'importance_sampling');
     const ratio = (lp: number, row: number, i: number): number =>
-      Math.exp(lp - data[row]!.lossInputs.logprobs![i]!) * data[row]!.lossInputs.advantages![i]!;
+      Math.exp(lp - data[row].lossInputs.logprobs![i]) * data[row].lossInputs.advantages![i];
     const result = await custom.forwardBackwardCustom(data, (rows) => ({
       loss: rows.reduce((sum, lps, row) => sum - lps.reduce((s, lp, i) => s + ratio(lp, row, i), 0), 0),
       gradients: rows.map((lps, row) => lps.map((lp, i) => -ratio(lp, row, i))),
       metrics: { 'my/metric': 3 },
     }));
     expect(result.metrics['my/metric']).toBe(3);
-    expect(result.metrics['loss:sum']).toBeCloseTo(direct.metrics['loss:sum']!, 3);
+    expect(result.metrics['loss:sum']).toBeCloseTo(direct.metrics['loss:sum'], 3);
     expect(largestDifference(gradientOf(native), gradientOf(custom))).toBeLessThan(1e-5);
   });
 
@@ -179,9 +179,7 @@ describe('low-rank adapters', () => {
     await using adapted = trainer({ lora });
     const expected = await base.forward(DATA, 'cross_entropy');
     const found = await adapted.forward(DATA, 'cross_entropy');
-    DATA.forEach((_, row) =>
-      expect(largestDifference(found.logprobs[row]!, expected.logprobs[row]!)).toBeLessThan(1e-6),
-    );
+    DATA.forEach((_, row) => expect(largestDifference(found.logprobs[row], expected.logprobs[row])).toBeLessThan(1e-6));
     expect(adapted.trainableCount).toBeLessThan(base.trainableCount / 2);
   });
 
@@ -195,7 +193,7 @@ describe('low-rank adapters', () => {
     await using sampler = await adapted.saveWeightsAndGetSampler();
     for (const [row, { tokens, lossInputs }] of DATA.entries()) {
       const merged = await sampler.computeLogprobs([...tokens, lossInputs.targetTokens.at(-1)!]);
-      expect(largestDifference(merged.slice(1), beside.logprobs[row]!)).toBeLessThan(1e-5);
+      expect(largestDifference(merged.slice(1), beside.logprobs[row])).toBeLessThan(1e-5);
     }
   });
 });

@@ -128,7 +128,7 @@ export class EmbeddedTrainer implements Trainer {
         // Cross-entropy is -sum w lp, so w = -dLoss/dlp gives exactly the wanted gradient.
         lossInputs: {
           targetTokens: row.lossInputs.targetTokens,
-          weights: Array.from(custom.gradients[i]!, (value) => -value),
+          weights: Array.from(custom.gradients[i], (value) => -value),
         },
       }));
       await this.#pass(weighted, { ...common, backward: true });
@@ -260,15 +260,15 @@ export class EmbeddedTrainer implements Trainer {
       signal?.throwIfAborted();
       if (batch.origin.length === 0) continue;
       const outputs = await session.run(this.#feeds(batch, scalars));
-      total += outputs['loss']![0]!;
+      total += outputs['loss'][0];
       batch.origin.forEach(({ row, position }, i) => {
-        logprobs[row]![position] = outputs['logprobs']![i]!;
+        logprobs[row][position] = outputs['logprobs'][i]!;
       });
       if (sum) this.#addGradients(sum, outputs);
     }
     if (sum) {
       const flat = this.#gradient.flat;
-      for (let i = 0; i < flat.length; i++) flat[i]! += sum[i]!;
+      for (let i = 0; i < flat.length; i++) flat[i] += sum[i];
     }
     return { logprobs, metrics: { 'loss:sum': total } };
   }
@@ -276,8 +276,8 @@ export class EmbeddedTrainer implements Trainer {
   #addGradients(sum: Float32Array, outputs: Record<string, Float32Array>): void {
     let at = 0;
     for (const spec of this.#gradient.specs) {
-      const part = outputs[`gradient.${spec.name}`]!;
-      for (let i = 0; i < part.length; i++) sum[at + i]! += part[i]!;
+      const part = outputs[`gradient.${spec.name}`];
+      for (let i = 0; i < part.length; i++) sum[at + i] += part[i];
       at += part.length;
     }
   }
@@ -357,7 +357,7 @@ function lossScalars(loss: LossName, config: LossConfig): Feeds {
 function checkCustom(custom: ReturnType<CustomLoss>, logprobs: readonly Float32Array[]): void {
   const aligned =
     custom.gradients.length === logprobs.length &&
-    logprobs.every((row, i) => row.length === custom.gradients[i]!.length);
+    logprobs.every((row, i) => row.length === custom.gradients[i].length);
   if (aligned) return;
   const shape = (rows: readonly ArrayLike<number>[]): string => `[${rows.map((row) => row.length).join(', ')}]`;
   throw new TabwrightError(

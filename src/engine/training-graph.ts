@@ -56,7 +56,7 @@ export function trainingGraph(options: TrainingGraphOptions): Graph {
   g.output('loss', g.node1('ReduceSum', [perToken], { type: 'float32', shape: [1] }, { attributes: { keepdims: 1 } }));
   if (trainable.length > 0) {
     const wanted = trainable.map((spec) => weight(spec.name));
-    gradients(g, perToken, wanted).forEach((gradient, i) => g.output(`gradient.${trainable[i]!.name}`, gradient));
+    gradients(g, perToken, wanted).forEach((gradient, i) => g.output(`gradient.${trainable[i].name}`, gradient));
   }
   return g;
 }

@@ -34,7 +34,7 @@ export type TransformerOptions = {
 /** The residual stream after the last layer, before the final norm: [M, D]. */
 export function residualStream(g: Graph, { config, weight, lora, inputs, attend }: TransformerOptions): Value {
   const { heads, kvHeads, headDim, rmsNormEps } = config;
-  const rows = inputs.embeddings.shape[0]!;
+  const rows = inputs.embeddings.shape[0];
   const tables = { positions: inputs.positions, ...ropeTables(g, config) };
   const project = (x: Value, name: string, residual?: Value): Value => {
     const adapted = lora ? adapterDelta(g, { x, name, lora, weight, residual, rows }) : residual;
@@ -77,7 +77,7 @@ export function causalAttention(
   mask: Value,
 ): Attend {
   const { heads, kvHeads, headDim } = config;
-  const folded = mask.shape[0]!;
+  const folded = mask.shape[0];
   return (_layer, q, k, v) => {
     const rows = reshape(g, q, [inputs.batch, kvHeads, folded, headDim]);
     const scores = add(g, matmul(g, rows, k, { transB: true, scale: 1 / Math.sqrt(headDim) }), mask);
@@ -113,7 +113,7 @@ function adapterDelta(g: Graph, { x, name, lora, weight, residual, rows }: Adapt
     at = part.start + part.rows;
   }
   zeros(total - at);
-  const joined = blocks.length === 1 ? blocks[0]! : concat(g, blocks, 1, total);
+  const joined = blocks.length === 1 ? blocks[0] : concat(g, blocks, 1, total);
   const scaled = mul(g, joined, g.scalar(lora.config.alpha / lora.config.rank));
   return residual ? add(g, residual, scaled) : scaled;
 }

@@ -29,7 +29,7 @@ export function weightSpecs(config: ModelConfig): WeightSpec[] {
   const single = (name: string, tensor: string, shape: readonly number[], init: WeightSpec['init']): WeightSpec => ({
     name,
     shape,
-    parts: [{ name: tensor, rows: shape[0]! }],
+    parts: [{ name: tensor, rows: shape[0] }],
     init,
   });
   const specs = [single('embed', 'model.embed_tokens.weight', [vocabSize, width], SMALL)];

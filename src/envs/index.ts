@@ -1,3 +1,4 @@
 // Environments: tasks made out of pages.
 
 export * from './click-checkboxes/index.ts';
+export * from './synthetic-pages/index.ts';

@@ -1,4 +1,4 @@
-// Pretraining on generated rows: next-token prediction, answers with weight one and questions with a small weight, on
+// Pretraining on generated rows: next-token prediction, answers with weight one and prompts with a small weight, on
 // a curriculum that gets harder when the answers are right. Knows no lesson; rows come by number.
 
 import { z } from 'zod';
@@ -12,7 +12,7 @@ export const pretrainConfigSchema = z.strictObject({
   learningRate: z.number().positive().default(2e-3).describe('learning rate after the warm-up; falls by a cosine'),
   floor: z.number().min(0).max(1).default(0.05).describe('share of the rate that is left at the end'),
   warmupSteps: z.int().nonnegative().default(100).describe('steps of linear warm-up'),
-  questionWeight: z.number().nonnegative().default(0.1).describe('loss weight of question tokens; answers have 1, contexts 0'),
+  promptWeight: z.number().nonnegative().default(0.1).describe('loss weight of prompt tokens; answers have 1'),
   advanceAt: z
     .number()
     .min(0)
@@ -25,11 +25,8 @@ export const pretrainConfigSchema = z.strictObject({
 
 export type PretrainConfig = z.infer<typeof pretrainConfigSchema>;
 
-/** One sequence: something to read, then questions about it with their answers. Token ids. */
-export type PretrainRow = {
-  readonly context: readonly number[];
-  readonly exchanges: readonly { readonly question: readonly number[]; readonly answer: readonly number[] }[];
-};
+/** One sequence. Token ids. */
+export type PretrainRow = { readonly prompt: readonly number[]; readonly answer: readonly number[] };
 
 export type PretrainOptions = Omit<TrainingContext, 'runSeed'> & {
   readonly trainer: Trainer;
@@ -46,6 +43,7 @@ export type PretrainOptions = Omit<TrainingContext, 'runSeed'> & {
 
 /** Share of the newest batch in the running mean that decides about the next level. */
 const SMOOTHING = 0.1;
+const BATCHES_DRAWN = 8;
 
 /** Trains; the trainer holds the result. Gives the level that was reached. */
 export async function pretrain(options: PretrainOptions): Promise<{ readonly level: number }> {
@@ -70,16 +68,13 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
   let tokens = 0;
   let level = 0;
   let rightness = 0;
+  let waiting: (readonly PretrainRow[])[] = [];
   for (let step = 0; tokens < config.tokens; step++) {
     const stepStart = now();
-    const batch: PretrainRow[] = [];
-    let size = 0;
-    while (size < config.batchTokens) {
-      const row = rows(index++, level);
-      batch.push(row);
-      size += rowTokens(row).length - 1;
-    }
-    const output = await trainer.forwardBackward(toData(batch, config.questionWeight), 'cross_entropy', {}, { signal });
+    if (waiting.length === 0) waiting = drawBatches(() => rows(index++, level), config.batchTokens);
+    const batch = waiting.shift()!;
+    const size = batch.reduce((sum, row) => sum + rowTokens(row).length - 1, 0);
+    const output = await trainer.forwardBackward(toData(batch, config.promptWeight), 'cross_entropy', {}, { signal });
     const schedule = {
       shape: 'cosine',
       peak: config.learningRate,
@@ -97,8 +92,9 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
     rightness += SMOOTHING * (mean - rightness);
     if (rightness > config.advanceAt && level < levels - 1) {
       level++;
-      // The mean must be earned anew.
+      // The mean must be earned anew, on the new rows.
       rightness = 0;
+      waiting = [];
     }
     const last = tokens >= config.tokens;
     const seconds = (now() - stepStart) / 1000;
@@ -126,27 +122,38 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
   return { level };
 }
 
-function rowTokens({ context, exchanges }: PretrainRow): number[] {
-  return [...context, ...exchanges.flatMap(({ question, answer }) => [...question, ...answer])];
+/** A few batches at a time, each of rows of like length, so that little is padded; their order is that of the draw. */
+function drawBatches(draw: () => PretrainRow, batchTokens: number): (readonly PretrainRow[])[] {
+  const drawn: { readonly row: PretrainRow; readonly length: number; readonly at: number }[] = [];
+  for (let total = 0; total < BATCHES_DRAWN * batchTokens;) {
+    const row = draw();
+    const { length } = rowTokens(row);
+    drawn.push({ row, length, at: drawn.length });
+    total += length - 1;
+  }
+  drawn.sort((a, b) => a.length - b.length || a.at - b.at);
+  const batches: (typeof drawn)[] = [];
+  let room = 0;
+  for (const item of drawn) {
+    if (room <= 0) {
+      batches.push([]);
+      room = batchTokens;
+    }
+    batches.at(-1)!.push(item);
+    room -= item.length - 1;
+  }
+  // Short rows first would be a curriculum of its own: take the batches by where their first row was drawn.
+  return batches.sort((a, b) => a[0].at - b[0].at).map((batch) => batch.map(({ row }) => row));
 }
 
-/** Positions of the first token of each answer. */
-function answerStarts({ context, exchanges }: PretrainRow): number[] {
-  let at = context.length;
-  return exchanges.map(({ question, answer }) => {
-    const start = at + question.length;
-    at = start + answer.length;
-    return start;
-  });
+function rowTokens({ prompt, answer }: PretrainRow): number[] {
+  return [...prompt, ...answer];
 }
 
 /** Rows whose weights sum to one, so that the loss is a mean. */
-function toData(batch: readonly PretrainRow[], questionWeight: number): readonly Datum[] {
+function toData(batch: readonly PretrainRow[], promptWeight: number): readonly Datum[] {
   const rows = batch.map((row) => {
-    const weights = [
-      ...row.context.map(() => 0),
-      ...row.exchanges.flatMap(({ question, answer }) => [...question.map(() => questionWeight), ...answer.map(() => 1)]),
-    ];
+    const weights = [...row.prompt.map(() => promptWeight), ...row.answer.map(() => 1)];
     return { tokens: rowTokens(row), weights: weights.slice(1) };
   });
   const total = rows.reduce((sum, { weights }) => sum + weights.reduce((a, b) => a + b, 0), 0);

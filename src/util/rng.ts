@@ -37,13 +37,13 @@ export function createRng(...seed: readonly (string | number)[]): Rng {
     },
     pick(items) {
       if (items.length === 0) throw new RangeError('rng.pick needs at least one item');
-      return items[rng.integer(0, items.length)]!;
+      return items[rng.integer(0, items.length)];
     },
     shuffle(items) {
       const copy = [...items];
       for (let i = copy.length - 1; i > 0; i--) {
         const j = rng.integer(0, i + 1);
-        [copy[i], copy[j]] = [copy[j]!, copy[i]!];
+        [copy[i], copy[j]] = [copy[j], copy[i]];
       }
       return copy;
     },

@@ -1,9 +1,9 @@
-// What `nano` is pretrained on: one page, one sentence, one answer. The lessons teach to find a control by its name,
-// to read a state, to go through a list, and to do one thing before another. No lesson selects several controls and
-// then submits: that is the task the shipped agent has to learn by itself.
+// What `nano` is pretrained on: a page, a sentence about it, one answer. The lessons teach to find
+// a control by its name, to read a state, to go through a list, and to do one thing before another. No lesson selects
+// several controls and then submits: that is the task the shipped agent has to learn by itself.
 
 import { createRng, type Rng } from '../../util/index.ts';
-import { createSyntheticPage, withChecked, type SyntheticControl, type SyntheticPage } from './synthetic-page.ts';
+import { createSyntheticPage, type SyntheticControl, type SyntheticPage } from './synthetic-page.ts';
 
 export const LESSON_KINDS = ['click', 'is-checked', 'which-of', 'select-then'] as const;
 /**
@@ -21,71 +21,60 @@ export type Lesson = {
   readonly kind: LessonKind;
   readonly instruction: string;
   readonly page: string;
-  readonly answer:
-    { readonly kind: 'click'; readonly target: number } | { readonly kind: 'text'; readonly text: 'yes' | 'no' };
+  /** A reference such as `[3]`, or `yes` or `no`. */
+  readonly answer: string;
 };
 
-/** The lesson of a seed. Pure: same seed and mix, same lesson. */
-export function createLesson(seed: number, mix: LessonMix): Lesson {
+/** Difficulties of the curriculum; the last one is the full range of pages. */
+export const LESSON_LEVELS = 8;
+
+/**
+ * The lesson of a seed at a difficulty from 0. Pure: same arguments, same lesson. Level k has pages of at most k + 2
+ * controls; the lowest two ask for nothing but a click, so that names are learned first.
+ */
+export function createLesson(seed: number, mix: LessonMix, level = LESSON_LEVELS - 1): Lesson {
   const rng = createRng('lesson', seed);
-  const kind = drawKind(rng, mix);
+  const page = createSyntheticPage(rng, level < LESSON_LEVELS - 1 ? level + 2 : Infinity);
+  return { page: page.text, ...ask(rng, page, level < 2 ? 'click' : drawKind(rng, mix)) };
+}
+
+function ask(rng: Rng, page: SyntheticPage, kind: LessonKind): Omit<Lesson, 'page'> {
   switch (kind) {
-    case 'click':
-      return clickLesson(rng);
-    case 'is-checked':
-      return isCheckedLesson(rng);
+    case 'click': {
+      const target = rng.pick(page.controls);
+      const role = rng.next() < 0.2 ? `the ${target.role} ` : '';
+      return { kind, instruction: `Click ${role}${target.name}.`, answer: reference(target) };
+    }
+    case 'is-checked': {
+      const target = rng.pick(boxesOf(page));
+      return { kind, instruction: `Is ${target.name} checked?`, answer: target.checked ? 'yes' : 'no' };
+    }
     case 'which-of':
-      return whichOfLesson(rng);
-    case 'select-then':
-      return selectThenLesson(rng);
+      return whichOfLesson(rng, page);
+    case 'select-then': {
+      const box = rng.pick(boxesOf(page));
+      const button = rng.pick(page.controls.filter((control) => control.role === 'button'));
+      return {
+        kind,
+        instruction: `Select ${box.name} and click ${button.name}.`,
+        answer: reference(box.checked ? button : box),
+      };
+    }
     default:
       return kind satisfies never;
   }
 }
 
-function clickLesson(rng: Rng): Lesson {
-  const page = createSyntheticPage(rng);
-  const target = rng.pick(page.controls);
-  const role = rng.next() < 0.2 ? `the ${target.role} ` : '';
-  return { kind: 'click', instruction: `Click ${role}${target.name}.`, page: page.text, answer: clickOn(target) };
-}
-
-function isCheckedLesson(rng: Rng): Lesson {
-  const page = createSyntheticPage(rng);
-  const target = rng.pick(boxesOf(page));
+/** One box in the state that is asked for, among others in the opposite state. */
+function whichOfLesson(rng: Rng, page: SyntheticPage): Omit<Lesson, 'page'> {
+  const boxes = boxesOf(page);
+  const target = rng.pick(boxes);
+  const others = rng.shuffle(boxes.filter((box) => box.checked !== target.checked)).slice(0, rng.integer(0, 5));
+  const names = rng.shuffle([target, ...others]).map((control) => control.name);
   return {
-    kind: 'is-checked',
-    instruction: `Is ${target.name} checked?`,
-    page: page.text,
-    answer: { kind: 'text', text: target.checked ? 'yes' : 'no' },
-  };
-}
-
-function whichOfLesson(rng: Rng): Lesson {
-  const page = createSyntheticPage(rng);
-  const listed = rng.shuffle(boxesOf(page)).slice(0, rng.integer(1, 5));
-  const target = rng.pick(listed);
-  const wantChecked = rng.next() < 0.3;
-  // Within the list only the target has the state that is asked for; boxes outside it are as they are.
-  const posed = withChecked(page, (control) =>
-    listed.includes(control) ? (control === target) === wantChecked : control.checked,
-  );
-  const names = rng.shuffle(listed).map((control) => control.name);
-  const instruction = `Which of ${names.join(', ')} is ${wantChecked ? '' : 'not '}checked?`;
-  return { kind: 'which-of', instruction, page: posed.text, answer: clickOn(target) };
-}
-
-function selectThenLesson(rng: Rng): Lesson {
-  const page = createSyntheticPage(rng);
-  const box = rng.pick(boxesOf(page));
-  const button = rng.pick(page.controls.filter((control) => control.role === 'button'));
-  const done = rng.next() < 0.5;
-  const posed = withChecked(page, (control) => (control === box ? done : control.checked));
-  return {
-    kind: 'select-then',
-    instruction: `Select ${box.name} and click ${button.name}.`,
-    page: posed.text,
-    answer: clickOn(done ? button : box),
+    kind: 'which-of',
+    instruction: `Which of ${names.join(', ')} is ${target.checked ? '' : 'not '}checked?`,
+    answer: reference(target),
   };
 }
 
@@ -93,8 +82,8 @@ function boxesOf(page: SyntheticPage): SyntheticControl[] {
   return page.controls.filter((control) => control.role === 'checkbox');
 }
 
-function clickOn(control: SyntheticControl): Lesson['answer'] {
-  return { kind: 'click', target: control.reference };
+function reference(control: SyntheticControl): string {
+  return `[${control.reference}]`;
 }
 
 function drawKind(rng: Rng, mix: LessonMix): LessonKind {

@@ -33,8 +33,15 @@ const CHECKED_SHARE = 0.35;
 /** Share of pages whose references count from 1, as a fresh episode's do; the others have gaps and start anywhere. */
 const COUNTED_SHARE = 0.5;
 
-/** Between one and seven checkboxes, one or two buttons after them, sometimes other controls in between. */
-export function createSyntheticPage(rng: Rng): SyntheticPage {
+/** Between one and seven checkboxes, one or two buttons after them, sometimes other controls in between; at most `limit` in all. */
+export function createSyntheticPage(rng: Rng, limit = Infinity): SyntheticPage {
+  for (;;) {
+    const controls = drawControls(rng);
+    if (controls.length <= limit) return { controls, text: pageText(controls) };
+  }
+}
+
+function drawControls(rng: Rng): SyntheticControl[] {
   const taken = new Set<string>();
   const fresh = (make: () => string): string => {
     let name = make();
@@ -57,19 +64,10 @@ export function createSyntheticPage(rng: Rng): SyntheticPage {
   }));
   const parts = [...middle, ...buttons];
   const references = rng.next() < COUNTED_SHARE ? parts.map((_, i) => i + 1) : scatteredReferences(rng, parts.length);
-  const controls = parts.map(({ role, name }, i): SyntheticControl => {
+  return parts.map(({ role, name }, i) => {
     const checked = (role === 'checkbox' || role === 'radio') && rng.next() < CHECKED_SHARE;
-    return { role, name, checked, reference: references[i]! };
+    return { role, name, checked, reference: references[i] };
   });
-  return { controls, text: pageText(controls) };
-}
-
-/** The same page with other states. */
-export function withChecked(page: SyntheticPage, isChecked: (control: SyntheticControl) => boolean): SyntheticPage {
-  const controls = page.controls.map((control) =>
-    control.role === 'checkbox' ? { ...control, checked: isChecked(control) } : control,
-  );
-  return { controls, text: pageText(controls) };
 }
 
 function pageText(controls: readonly SyntheticControl[]): string {

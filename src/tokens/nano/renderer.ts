@@ -1,7 +1,11 @@
 // The conversation format of the `nano` model. It reads the instruction, the answer to its last action and the page
 // as it is now; earlier turns are left out, because the page's states say what has been done.
 //
-//   <task>Select MRW and click Submit.<notice>...<page>checkbox "MRW" [1]\nbutton "Submit" [2]\n<act>  ->  [1]<end>
+//   <task>Select MRW and click Submit.<notice>...<page>checkbox "MRW" [1]\nbutton "Submit" [2]<act>  ->  [1]<end>
+//
+// The task comes first: reading a name on the page, the model already knows whether it was asked for. Measured: with
+// the page first the same model was still guessing among two controls after 1.2 M tokens, with the task first it had
+// learned to tell them apart.
 
 import type { Action, Conversation, Renderer } from '../../core/index.ts';
 import { decodeNano, encodeNano, nanoControlId, referenceOf } from './tokenizer.ts';
@@ -40,12 +44,12 @@ function parseNano(tokens: readonly number[], end: number): Action {
   const malformed = (problem: string): Action => ({ kind: 'malformed', problem, text });
   if (tokens.at(-1) !== end) return malformed(`the reply did not end within ${MAX_ACTION_TOKENS} tokens`);
   if (tokens.length === 1) return malformed('the reply is empty; name one reference, like [3]');
-  const target = referenceOf(tokens[0]!);
+  const target = referenceOf(tokens[0]);
   if (tokens.length > 2 || target === undefined) return malformed('the reply is not one reference; name one, like [3]');
   return { kind: 'call', tool: 'click', args: { target } };
 }
 
-/** The tokens with which the model says that it clicks `target`; what demonstrations and tests are made of. */
-export function nanoClick(target: number): number[] {
-  return [...encodeNano(`[${target}]`), nanoControlId('<end>')];
+/** A reply of the model, e.g. `[3]` or `yes`. */
+export function nanoReply(text: string): number[] {
+  return [...encodeNano(text), nanoControlId('<end>')];
 }

@@ -1,0 +1,16 @@
+// Everything that `npm run bench` measures, printed as a table and, with --json <file>, written for programs.
+
+import { writeFile } from 'node:fs/promises';
+import { benchBrowser, describeBrowser } from './browser.ts';
+import { benchEngine, describeEngine } from './engine.ts';
+
+const engine = await benchEngine();
+console.log(`Engine\n${describeEngine(engine)}\n`);
+const browser = await benchBrowser();
+console.log(`Browser\n${describeBrowser(browser)}`);
+const at = process.argv.indexOf('--json');
+if (at >= 0)
+  await writeFile(
+    process.argv[at + 1],
+    `${JSON.stringify({ date: new Date().toISOString(), engine, browser }, null, 2)}\n`,
+  );

@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// The command line: the composition root, and the only place that prints.
+
+import { Command, CommanderError } from 'commander';
+import { collect } from './commands/collect.ts';
+import { evaluate } from './commands/eval.ts';
+import { pretrain } from './commands/pretrain.ts';
+import { quickstart } from './commands/quickstart.ts';
+import { sft } from './commands/sft.ts';
+import { train } from './commands/train.ts';
+import { addCommand, describeFailure } from './run-command.ts';
+import { packageVersion } from './version.ts';
+
+const program = new Command('tabwright')
+  .description('Train small language models to drive real browsers, and prove what they learned.')
+  .version(packageVersion())
+  .showHelpAfterError('(--help lists what is possible)')
+  .exitOverride();
+addCommand(program, quickstart);
+addCommand(program, evaluate);
+addCommand(program, collect);
+addCommand(program, sft);
+addCommand(program, train);
+addCommand(program, pretrain);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // Help and version end in a CommanderError with exit code 0; wrong usage has been explained by then.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else {
+    process.stderr.write(`${describeFailure(error, process.argv.includes('--debug'))}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -24,7 +24,17 @@ describe('flags from a schema', () => {
   });
 
   it('reach every leaf, nested ones by a dotted name', () => {
-    const given = parse('--seed', '7', '--filter', 'lenient', '--maybe', '0.5', '--shuffle', '--grpo.learning-rate', '3e-4');
+    const given = parse(
+      '--seed',
+      '7',
+      '--filter',
+      'lenient',
+      '--maybe',
+      '0.5',
+      '--shuffle',
+      '--grpo.learning-rate',
+      '3e-4',
+    );
     expect(given).toEqual({ seed: 7, filter: 'lenient', maybe: 0.5, shuffle: true, grpo: { learningRate: 3e-4 } });
   });
 
@@ -37,7 +47,9 @@ describe('flags from a schema', () => {
       [['--filter', 'some'], /--filter some: .*exact/],
       [['--grpo.learning-rate', '0'], /--grpo\.learning-rate 0: /],
     ] as const) {
-      expect(() => parse(...args)).toThrowError(expect.objectContaining({ code: 'bad-option', message: expect.stringMatching(pattern) as string }));
+      expect(() => parse(...args)).toThrowError(
+        expect.objectContaining({ code: 'bad-option', message: expect.stringMatching(pattern) as string }),
+      );
     }
   });
 

@@ -13,6 +13,7 @@ export const pretrainConfigSchema = z.strictObject({
   floor: z.number().min(0).max(1).default(0.05).describe('share of the rate that is left at the end'),
   warmupSteps: z.int().nonnegative().default(100).describe('steps of linear warm-up'),
   promptWeight: z.number().nonnegative().default(0.1).describe('loss weight of prompt tokens; answers have 1'),
+  hintWeight: z.number().nonnegative().default(0.5).describe('loss weight of hints inside the prompt'),
   advanceAt: z
     .number()
     .min(0)
@@ -26,7 +27,15 @@ export const pretrainConfigSchema = z.strictObject({
 export type PretrainConfig = z.infer<typeof pretrainConfigSchema>;
 
 /** One sequence. Token ids. */
-export type PretrainRow = { readonly prompt: readonly number[]; readonly answer: readonly number[] };
+export type PretrainRow = {
+  readonly prompt: readonly number[];
+  readonly answer: readonly number[];
+  /**
+   * What the model should say at places inside the prompt, whatever really comes next there: a signal a place instead
+   * of one a row.
+   */
+  readonly hints?: readonly { readonly position: number; readonly target: number }[];
+};
 
 export type PretrainOptions = Omit<TrainingContext, 'runSeed'> & {
   readonly trainer: Trainer;
@@ -74,7 +83,7 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
     if (waiting.length === 0) waiting = drawBatches(() => rows(index++, level), config.batchTokens);
     const batch = waiting.shift()!;
     const size = batch.reduce((sum, row) => sum + rowTokens(row).length - 1, 0);
-    const output = await trainer.forwardBackward(toData(batch, config.promptWeight), 'cross_entropy', {}, { signal });
+    const output = await trainer.forwardBackward(toData(batch, config), 'cross_entropy', {}, { signal });
     const schedule = {
       shape: 'cosine',
       peak: config.learningRate,
@@ -151,14 +160,23 @@ function rowTokens({ prompt, answer }: PretrainRow): number[] {
 }
 
 /** Rows whose weights sum to one, so that the loss is a mean. */
-function toData(batch: readonly PretrainRow[], promptWeight: number): readonly Datum[] {
+function toData(
+  batch: readonly PretrainRow[],
+  { promptWeight, hintWeight }: Pick<PretrainConfig, 'promptWeight' | 'hintWeight'>,
+): readonly Datum[] {
   const rows = batch.map((row) => {
-    const weights = [...row.prompt.map(() => promptWeight), ...row.answer.map(() => 1)];
-    return { tokens: rowTokens(row), weights: weights.slice(1) };
+    const tokens = rowTokens(row);
+    const targets = tokens.slice(1);
+    const weights = targets.map((_, t) => (t + 1 < row.prompt.length ? promptWeight : 1));
+    for (const { position, target } of row.hints ?? []) {
+      targets[position] = target;
+      weights[position] = hintWeight;
+    }
+    return { tokens: tokens.slice(0, -1), targets, weights };
   });
   const total = rows.reduce((sum, { weights }) => sum + weights.reduce((a, b) => a + b, 0), 0);
-  return rows.map(({ tokens, weights }) => ({
-    tokens: tokens.slice(0, -1),
-    lossInputs: { targetTokens: tokens.slice(1), weights: weights.map((w) => w / total) },
+  return rows.map(({ tokens, targets, weights }) => ({
+    tokens,
+    lossInputs: { targetTokens: targets, weights: weights.map((w) => w / total) },
   }));
 }

@@ -17,7 +17,10 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function expectOneLine({ stderr }: CliResult, pattern: RegExp): void {
-  const lines = stderr.trim().split('\n').filter((line) => line.startsWith('error'));
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .filter((line) => line.startsWith('error'));
   expect(lines, stderr).toHaveLength(1);
   expect(lines[0]).toMatch(pattern);
   expect(stderr).not.toMatch(/^\s+at /m);
@@ -64,7 +67,10 @@ describe('the command line refuses, in one line,', () => {
 
   it('a run folder of a newer version', async () => {
     await mkdir(join(folder, 'run'));
-    await writeFile(join(folder, 'run', 'config.json'), JSON.stringify({ format: 'tabwright-run', version: 99, config: {} }));
+    await writeFile(
+      join(folder, 'run', 'config.json'),
+      JSON.stringify({ format: 'tabwright-run', version: 99, config: {} }),
+    );
     const result = await runCli(['eval', '--out', join(folder, 'run'), '--resume']);
     expect(result.code).not.toBe(0);
     expectOneLine(result, /version/);

@@ -36,7 +36,7 @@ function browsersOf(pid: number): string[] {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' }).trim().split('\n');
   const found: string[] = [];
   const family = new Set([pid]);
-  for (let grown = true; grown; ) {
+  for (let grown = true; grown;) {
     grown = false;
     for (const row of rows) {
       const [own, parent] = row.trim().split(/\s+/).map(Number) as [number, number];
@@ -58,27 +58,35 @@ function profilesLeft(marker: readonly string[]): string[] {
 describe('the quickstart', () => {
   let whole: Report;
 
-  it('ends with a report that holds three stages, their comparisons and where it was measured', { timeout: TIMEOUT }, async () => {
-    const out = join(folder, 'whole');
-    const result = await runCli(['quickstart', ...SMALL, '--seed', '3', '--out', out], { timeoutS: 200 });
-    expect(result.code, result.stderr).toBe(0);
-    expect(result.stdout).toContain(join(out, 'report.html'));
-    whole = await readReport(out);
-    expect(whole.stages.map(({ name, episodes }) => [name, episodes])).toEqual([['base', 16], ['sft', 16], ['grpo', 16]]);
-    expect(whole.comparisons.length).toBeGreaterThanOrEqual(2);
-    expect(Number(whole.machine['peakTotalMB'])).toBeGreaterThan(100);
-    const html = await readFile(join(out, 'report.html'), 'utf8');
-    expect(html).toContain('data:image/png;base64,');
-    const run = await readRun(out);
-    const steps = (await run.readMetrics()).filter(({ stage }) => stage === 'grpo');
-    expect(steps).toHaveLength(3);
-    for (const row of steps) {
-      // Steps without a mixed group make no update and have no mismatch to log.
-      if (row['optim/updates'] === 0) continue;
-      expect(Math.abs(Number(row['optim/kl_sample_train_v1']))).toBeLessThan(1e-4);
-      expect(Number(row['optim/logprob_diff_max'])).toBeLessThan(1e-4);
-    }
-  });
+  it(
+    'ends with a report that holds three stages, their comparisons and where it was measured',
+    { timeout: TIMEOUT },
+    async () => {
+      const out = join(folder, 'whole');
+      const result = await runCli(['quickstart', ...SMALL, '--seed', '3', '--out', out], { timeoutS: 200 });
+      expect(result.code, result.stderr).toBe(0);
+      expect(result.stdout).toContain(join(out, 'report.html'));
+      whole = await readReport(out);
+      expect(whole.stages.map(({ name, episodes }) => [name, episodes])).toEqual([
+        ['base', 16],
+        ['sft', 16],
+        ['grpo', 16],
+      ]);
+      expect(whole.comparisons.length).toBeGreaterThanOrEqual(2);
+      expect(Number(whole.machine['peakTotalMB'])).toBeGreaterThan(100);
+      const html = await readFile(join(out, 'report.html'), 'utf8');
+      expect(html).toContain('data:image/png;base64,');
+      const run = await readRun(out);
+      const steps = (await run.readMetrics()).filter(({ stage }) => stage === 'grpo');
+      expect(steps).toHaveLength(3);
+      for (const row of steps) {
+        // Steps without a mixed group make no update and have no mismatch to log.
+        if (row['optim/updates'] === 0) continue;
+        expect(Math.abs(Number(row['optim/kl_sample_train_v1']))).toBeLessThan(1e-4);
+        expect(Number(row['optim/logprob_diff_max'])).toBeLessThan(1e-4);
+      }
+    },
+  );
 
   it('gives the same figures when it is stopped by Ctrl-C and gone on with', { timeout: TIMEOUT }, async () => {
     const out = join(folder, 'stopped');

@@ -15,7 +15,10 @@ export type CliOptions = {
   readonly onStderr?: (text: string, kill: (signal: NodeJS.Signals) => void, pid: number) => void;
 };
 
-export function runCli(args: readonly string[], { env = {}, timeoutS = 120, onStderr }: CliOptions = {}): Promise<CliResult> {
+export function runCli(
+  args: readonly string[],
+  { env = {}, timeoutS = 120, onStderr }: CliOptions = {},
+): Promise<CliResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], {
       cwd: ROOT,

@@ -22,7 +22,10 @@ it('the stages of the guide run one after the other and end in a report', { time
   const commands = guide.split('\n').filter((line) => line.startsWith(PREFIX));
   expect(commands).toHaveLength(6);
   for (const command of commands) {
-    const args = command.slice(PREFIX.length).split(' ').map((word) => word.replace(/^runs\//, `${folder}/`));
+    const args = command
+      .slice(PREFIX.length)
+      .split(' ')
+      .map((word) => word.replace(/^runs\//, `${folder}/`));
     const { code, stderr } = await runCli(args);
     expect(code, `${command}\n${stderr}`).toBe(0);
   }

@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { EmbeddedTrainer, type ModelConfig } from '../../engine/index.ts';
 import type { Sampler } from '../../core/index.ts';
 import { createLesson, LESSON_KINDS, LESSON_LEVELS, type Lesson, type LessonMix } from '../../envs/index.ts';
-import { createNanoRenderer, nanoControlId, nanoReply, NANO_VOCABULARY_SIZE } from '../../tokens/index.ts';
+import {
+  createNanoRenderer,
+  nanoControlId,
+  nanoReferences,
+  nanoReply,
+  NANO_VOCABULARY_SIZE,
+} from '../../tokens/index.ts';
 import { pretrain as runPretraining, pretrainConfigSchema, type PretrainRow } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
 import { asJson, openRun, type CommandSpec } from '../run-command.ts';
@@ -86,9 +92,16 @@ export const pretrain: CommandSpec<typeof schema> = {
   },
 };
 
-function lessonRow({ instruction, page, answer }: Lesson): PretrainRow {
+/**
+ * A lesson as tokens. At each reference of the page the model is told to say `<end>` when that control is what the
+ * lesson is about: matching names is then learned at every line, not only through the one answer at the end.
+ */
+function lessonRow({ instruction, page, answer, subject }: Lesson): PretrainRow {
   const prompt = createNanoRenderer().render({ instruction, tools: [], past: [], observation: { page } });
-  return { prompt, answer: nanoReply(answer) };
+  const hints = nanoReferences(prompt).map(({ position, reference }) => {
+    return { position, target: reference === subject ? nanoControlId('<end>') : prompt[position + 1] };
+  });
+  return { prompt, answer: nanoReply(answer), hints };
 }
 
 /** Share of held-out lessons that the model answers exactly, by kind, without sampling noise. */

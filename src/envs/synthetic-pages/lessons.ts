@@ -3,7 +3,12 @@
 // several controls and then submits: that is the task the shipped agent has to learn by itself.
 
 import { createRng, type Rng } from '../../util/index.ts';
-import { createSyntheticPage, type SyntheticControl, type SyntheticPage } from './synthetic-page.ts';
+import {
+  createCheckboxPage,
+  createSyntheticPage,
+  type SyntheticControl,
+  type SyntheticPage,
+} from './synthetic-page.ts';
 
 export const LESSON_KINDS = ['click', 'is-checked', 'which-of', 'select-then'] as const;
 /**
@@ -23,19 +28,28 @@ export type Lesson = {
   readonly page: string;
   /** A reference such as `[3]`, or `yes` or `no`. */
   readonly answer: string;
+  /** Reference of the control that the answer is about. */
+  readonly subject: number;
 };
 
 /** Difficulties of the curriculum; the last one is the full range of pages. */
 export const LESSON_LEVELS = 8;
+/** Levels below this have nothing but checkboxes and clicks. */
+const NAME_LEVELS = 3;
 
 /**
- * The lesson of a seed at a difficulty from 0. Pure: same arguments, same lesson. Level k has pages of at most k + 2
- * controls; the lowest two ask for nothing but a click, so that names are learned first.
+ * The lesson of a seed at a difficulty from 0. Pure: same arguments, same lesson. Levels 0 to 2 show two to four
+ * checkboxes and ask to click one: with a button beside them its familiar name would give it away, and names would
+ * not be compared. From level 3 on all kinds are asked, on pages of at most level + 2 controls.
  */
 export function createLesson(seed: number, mix: LessonMix, level = LESSON_LEVELS - 1): Lesson {
   const rng = createRng('lesson', seed);
+  if (level < NAME_LEVELS) {
+    const page = createCheckboxPage(rng, level + 2);
+    return { page: page.text, ...ask(rng, page, 'click') };
+  }
   const page = createSyntheticPage(rng, level < LESSON_LEVELS - 1 ? level + 2 : Infinity);
-  return { page: page.text, ...ask(rng, page, level < 2 ? 'click' : drawKind(rng, mix)) };
+  return { page: page.text, ...ask(rng, page, drawKind(rng, mix)) };
 }
 
 function ask(rng: Rng, page: SyntheticPage, kind: LessonKind): Omit<Lesson, 'page'> {
@@ -43,22 +57,30 @@ function ask(rng: Rng, page: SyntheticPage, kind: LessonKind): Omit<Lesson, 'pag
     case 'click': {
       const target = rng.pick(page.controls);
       const role = rng.next() < 0.2 ? `the ${target.role} ` : '';
-      return { kind, instruction: `Click ${role}${target.name}.`, answer: reference(target) };
+      return {
+        kind,
+        instruction: `Click ${role}${target.name}.`,
+        answer: reference(target),
+        subject: target.reference,
+      };
     }
     case 'is-checked': {
       const target = rng.pick(boxesOf(page));
-      return { kind, instruction: `Is ${target.name} checked?`, answer: target.checked ? 'yes' : 'no' };
+      return {
+        kind,
+        instruction: `Is ${target.name} checked?`,
+        answer: target.checked ? 'yes' : 'no',
+        subject: target.reference,
+      };
     }
     case 'which-of':
       return whichOfLesson(rng, page);
     case 'select-then': {
       const box = rng.pick(boxesOf(page));
       const button = rng.pick(page.controls.filter((control) => control.role === 'button'));
-      return {
-        kind,
-        instruction: `Select ${box.name} and click ${button.name}.`,
-        answer: reference(box.checked ? button : box),
-      };
+      const target = box.checked ? button : box;
+      const instruction = `Select ${box.name} and click ${button.name}.`;
+      return { kind, instruction, answer: reference(target), subject: target.reference };
     }
     default:
       return kind satisfies never;
@@ -75,6 +97,7 @@ function whichOfLesson(rng: Rng, page: SyntheticPage): Omit<Lesson, 'page'> {
     kind: 'which-of',
     instruction: `Which of ${names.join(', ')} is ${target.checked ? '' : 'not '}checked?`,
     answer: reference(target),
+    subject: target.reference,
   };
 }
 

@@ -36,12 +36,18 @@ const COUNTED_SHARE = 0.5;
 /** Between one and seven checkboxes, one or two buttons after them, sometimes other controls in between; at most `limit` in all. */
 export function createSyntheticPage(rng: Rng, limit = Infinity): SyntheticPage {
   for (;;) {
-    const controls = drawControls(rng);
+    const controls = drawControls(rng, rng.integer(1, 8), true);
     if (controls.length <= limit) return { controls, text: pageText(controls) };
   }
 }
 
-function drawControls(rng: Rng): SyntheticControl[] {
+/** Nothing but checkboxes: their names alone tell them apart. */
+export function createCheckboxPage(rng: Rng, boxes: number): SyntheticPage {
+  const controls = drawControls(rng, boxes, false);
+  return { controls, text: pageText(controls) };
+}
+
+function drawControls(rng: Rng, boxCount: number, mixed: boolean): SyntheticControl[] {
   const taken = new Set<string>();
   const fresh = (make: () => string): string => {
     let name = make();
@@ -49,16 +55,16 @@ function drawControls(rng: Rng): SyntheticControl[] {
     taken.add(name);
     return name;
   };
-  const boxes = Array.from({ length: rng.integer(1, 8) }, () => ({
+  const boxes = Array.from({ length: boxCount }, () => ({
     role: 'checkbox' as const,
     name: fresh(() => randomName(rng)),
   }));
-  const others = Array.from({ length: rng.next() < 0.25 ? rng.integer(1, 3) : 0 }, () => ({
+  const others = Array.from({ length: mixed && rng.next() < 0.25 ? rng.integer(1, 3) : 0 }, () => ({
     role: rng.pick(OTHER_ROLES),
     name: fresh(() => randomName(rng)),
   }));
   const middle = others.length > 0 ? rng.shuffle([...boxes, ...others]) : boxes;
-  const buttons = Array.from({ length: rng.next() < 0.3 ? 2 : 1 }, () => ({
+  const buttons = Array.from({ length: mixed ? (rng.next() < 0.3 ? 2 : 1) : 0 }, () => ({
     role: 'button' as const,
     name: fresh(() => (rng.next() < 0.8 ? rng.pick(BUTTON_NAMES) : randomName(rng))),
   }));

@@ -53,3 +53,12 @@ function parseNano(tokens: readonly number[], end: number): Action {
 export function nanoReply(text: string): number[] {
   return [...encodeNano(text), nanoControlId('<end>')];
 }
+
+/** Positions of the references in a prompt's page, and their numbers. */
+export function nanoReferences(prompt: readonly number[]): { readonly position: number; readonly reference: number }[] {
+  const page = prompt.lastIndexOf(nanoControlId('<page>'));
+  return prompt.flatMap((id, position) => {
+    const reference = referenceOf(id);
+    return reference === undefined || position < page ? [] : [{ position, reference }];
+  });
+}

@@ -1,0 +1,103 @@
+// The learning claim, measured: the default quickstart over several seeds and its negative control, each as a process
+// of its own, then one page of figures. Takes about as many times eight minutes as there are runs.
+// Usage: npm run learning [-- --seeds 1,2,3 --control 1]
+
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { reportSchema, type Report } from '../src/experiments/index.ts';
+import { meanInterval } from '../src/stats/index.ts';
+import { duration, percent, percentRange, pValue } from '../src/util/index.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const RESULTS = join(ROOT, 'docs', 'results');
+
+type Run = { readonly name: string; readonly command: string; readonly report: Report };
+
+async function runOnce(name: string, flags: readonly string[]): Promise<Run> {
+  const out = join('runs', `learning-${name}`);
+  const args = ['quickstart', ...flags, '--out', out, '--overwrite'];
+  const code = await new Promise<number | null>((resolve, reject) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], {
+      cwd: ROOT,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code !== 0) throw new Error(`quickstart ${flags.join(' ')} ended with exit code ${code}`);
+  const text = await readFile(join(ROOT, out, 'report.json'), 'utf8');
+  const report = reportSchema.parse(JSON.parse(text));
+  await mkdir(RESULTS, { recursive: true });
+  await writeFile(join(RESULTS, `quickstart-${name}.json`), `${JSON.stringify(report, null, 1)}\n`);
+  return { name, command: `npm run quickstart -- ${flags.join(' ')}`, report };
+}
+
+function stageRow({ name, report }: Run): string {
+  const cells = report.stages.map(({ exact, exactCI }) =>
+    exact === null ? '-' : `${percent(exact)} (${percentRange(exactCI)})`,
+  );
+  const last = report.stages.at(-1)!;
+  return `| ${[name, ...cells, last.actionsMean?.toFixed(2) ?? '-', String(last.invalid), duration(report.seconds), String(report.machine['peakTotalMB'])].join(' | ')} |`;
+}
+
+function comparisonRow({ name, report }: Run): string {
+  const cells = report.comparisons.map(({ a, b, difference, bootstrapCI, mcnemarP }) => {
+    const interval =
+      bootstrapCI === null ? '' : ` [${(100 * bootstrapCI[0]).toFixed(1)}, ${(100 * bootstrapCI[1]).toFixed(1)}]`;
+    return `${a} to ${b}: ${(100 * (difference ?? 0)).toFixed(1)} pts${interval}, p ${pValue(mcnemarP)}`;
+  });
+  return `- ${name}: ${cells.join('; ')}`;
+}
+
+function byWanted({ name, report }: Run): string {
+  const last = report.stages.at(-1)!;
+  return `- ${name}: ${last.byWanted.map(({ wanted, exact, valid }) => `${wanted} wanted ${percent(exact)} of ${valid}`).join(', ')}`;
+}
+
+function page(runs: readonly Run[], control: Run | undefined): string {
+  const finals = runs.map(({ report }) => report.stages.at(-1)!.exact ?? 0);
+  const mean = meanInterval(finals);
+  const all = control ? [...runs, control] : runs;
+  const machine = Object.entries(runs[0].report.machine).filter(([key]) => !key.startsWith('peak'));
+  return [
+    '# The quickstart, measured',
+    '',
+    `Made by \`npm run learning\` on ${new Date().toISOString().slice(0, 10)}, commit ${runs[0].report.commit}. Machine: ${machine.map(([key, value]) => `${key} ${value}`).join(', ')}.`,
+    'Exact success on the same 200 held-out puzzles at every stage, Wilson 95 % intervals in brackets.',
+    '',
+    '| run | base | SFT | GRPO | actions | invalid | time | peak MB |',
+    '|---|---|---|---|---|---|---|---|',
+    ...all.map(stageRow),
+    '',
+    `Mean after GRPO over ${finals.length} seeds: ${percent(mean.mean)}${mean.interval ? ` (95 % interval of the mean over seeds, Student's t: ${percentRange(mean.interval)})` : ''}.`,
+    ...(control ? ['The control is the same run with rewards shuffled within each batch.'] : []),
+    '',
+    '## Between stages, paired by puzzle',
+    '',
+    ...all.map(comparisonRow),
+    '',
+    '## After GRPO, by number of wanted boxes',
+    '',
+    ...all.map(byWanted),
+    '',
+    '## Commands',
+    '',
+    ...all.map(
+      ({ name, command }) => `- ${name}: \`${command}\` (figures: [quickstart-${name}.json](quickstart-${name}.json))`,
+    ),
+    '',
+  ].join('\n');
+}
+
+const { values } = parseArgs({
+  options: { seeds: { type: 'string', default: '1,2,3' }, control: { type: 'string', default: '1' } },
+});
+const runs: Run[] = [];
+for (const seed of values.seeds.split(',')) runs.push(await runOnce(`seed-${seed}`, ['--seed', seed]));
+const control =
+  values.control === '' ? undefined : await runOnce('control', ['--seed', values.control, '--grpo.shuffle-rewards']);
+await writeFile(join(RESULTS, 'quickstart.md'), page(runs, control));
+console.log(`Written: ${join(RESULTS, 'quickstart.md')}`);

@@ -2,7 +2,14 @@
 
 export { classifyFailure, FAILURE_CLASSES, type Failure, type FailureClass } from './failure-classes.ts';
 export { runQuickstart, type QuickstartParts } from './quickstart.ts';
-export { EVAL_FIRST_SEED, quickstartConfigSchema, trainingSeeds, type QuickstartConfig } from './quickstart-config.ts';
+export {
+  EVAL_FIRST_SEED,
+  quickstartConfigSchema,
+  smallRlSchema,
+  smallSftSchema,
+  trainingSeeds,
+  type QuickstartConfig,
+} from './quickstart-config.ts';
 export { chooseReplays, type Replay, type ReplayChoice } from './replays.ts';
 export { buildReport, type EvaluatedStage, type ReportInput } from './report.ts';
 export { renderReportHtml, type ReportPageParts } from './report-html.ts';

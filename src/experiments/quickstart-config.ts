@@ -5,17 +5,32 @@ import { z } from 'zod';
 import { createRng } from '../util/index.ts';
 import { rlConfigSchema, sftConfigSchema } from '../train/index.ts';
 
+/**
+ * The loops' settings with defaults for training every weight of a model of about a million; the loops' own defaults
+ * are for adapters of large ones, which want rates ten times smaller.
+ */
+export const smallSftSchema = sftConfigSchema.extend({
+  learningRate: z.number().positive().default(5e-4).describe('learning rate after the warm-up'),
+  epochs: z.int().positive().default(4).describe('passes over the rows'),
+  batchTokens: z.int().positive().default(2048).describe('most tokens in a batch, one row at least'),
+});
+export const smallRlSchema = rlConfigSchema.extend({
+  learningRate: z.number().positive().default(2e-4).describe('learning rate after the warm-up'),
+  steps: z.int().positive().default(44).describe('updates'),
+  beta: z.number().nonnegative().default(0.03).describe('KL penalty towards the reference, per nat'),
+});
+
 export const quickstartConfigSchema = z.strictObject({
   seed: z.int().nonnegative().default(1).describe('makes the run reproducible'),
   evalEpisodes: z.int().positive().max(100_000).default(200).describe('held-out puzzles, the same at every stage'),
-  collectEpisodes: z.int().positive().max(100_000).default(400).describe('episodes of the base to learn from'),
+  collectEpisodes: z.int().positive().max(100_000).default(800).describe('episodes of the base to learn from'),
   filter: z.enum(['exact', 'lenient', 'none']).default('exact').describe('which of them are imitated'),
   temperature: z.number().positive().default(1).describe('of every draw, unless evalTemperature is set'),
   evalTemperature: z.number().nonnegative().optional().describe('of the draws of evaluations, 0 is greedy'),
   pages: z.int().positive().default(16).describe('pages open at once'),
   pictures: z.int().nonnegative().default(20).describe('episodes per evaluation whose pictures are kept'),
-  sft: sftConfigSchema.prefault({}),
-  grpo: rlConfigSchema.prefault({}),
+  sft: smallSftSchema.prefault({}),
+  grpo: smallRlSchema.prefault({}),
 });
 
 export type QuickstartConfig = z.infer<typeof quickstartConfigSchema>;

@@ -7,12 +7,13 @@ import { learningRateAt } from '../algorithms/index.ts';
 import type { TrainingContext } from './training-context.ts';
 
 export const pretrainConfigSchema = z.strictObject({
-  tokens: z.int().positive().default(16_000_000).describe('tokens to read'),
-  batchTokens: z.int().positive().default(4096).describe('tokens per optimiser step'),
+  steps: z.int().positive().default(1200).describe('optimiser steps'),
+  scheduleSteps: z.int().positive().default(1758).describe('steps over which the rate falls; training may end before'),
+  batchTokens: z.int().positive().default(2048).describe('tokens per optimiser step'),
   learningRate: z.number().positive().default(2e-3).describe('learning rate after the warm-up; falls by a cosine'),
   floor: z.number().min(0).max(1).default(0.05).describe('share of the rate that is left at the end'),
-  warmupSteps: z.int().nonnegative().default(100).describe('steps of linear warm-up'),
-  promptWeight: z.number().nonnegative().default(0.1).describe('loss weight of prompt tokens; answers have 1'),
+  warmupSteps: z.int().nonnegative().default(150).describe('steps of linear warm-up'),
+  promptWeight: z.number().nonnegative().default(0.02).describe('loss weight of prompt tokens; answers have 1'),
   hintWeight: z.number().nonnegative().default(0.5).describe('loss weight of hints inside the prompt'),
   advanceAt: z
     .number()
@@ -71,14 +72,13 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
   } = options;
   const { now = () => performance.now() } = options;
   const start = now();
-  const totalSteps = Math.ceil(config.tokens / config.batchTokens);
-  listener?.({ kind: 'stage-start', stage, title, total: config.tokens, unit: 'tokens' });
+  listener?.({ kind: 'stage-start', stage, title, total: config.steps, unit: 'steps' });
   let index = 0;
   let tokens = 0;
   let level = 0;
   let rightness = 0;
   let waiting: (readonly PretrainRow[])[] = [];
-  for (let step = 0; tokens < config.tokens; step++) {
+  for (let step = 0; step < config.steps; step++) {
     const stepStart = now();
     if (waiting.length === 0) waiting = drawBatches(() => rows(index++, level), config.batchTokens);
     const batch = waiting.shift()!;
@@ -88,10 +88,10 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
       shape: 'cosine',
       peak: config.learningRate,
       warmupSteps: config.warmupSteps,
-      totalSteps,
+      totalSteps: config.scheduleSteps,
       floor: config.floor,
     } as const;
-    const learningRate = learningRateAt(schedule, Math.min(step, totalSteps - 1));
+    const learningRate = learningRateAt(schedule, Math.min(step, config.scheduleSteps - 1));
     const adam = { learningRate, beta2: config.beta2, eps: 1e-8, gradClipNorm: config.gradClipNorm };
     const { metrics } = await trainer.optimStep(adam, { signal });
     tokens += size;
@@ -105,7 +105,7 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
       rightness = 0;
       waiting = [];
     }
-    const last = tokens >= config.tokens;
+    const last = step === config.steps - 1;
     const seconds = (now() - stepStart) / 1000;
     const row = {
       'train/answer_probability': mean,
@@ -120,8 +120,8 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
     listener?.({
       kind: 'step-end',
       stage,
-      done: Math.min(tokens, config.tokens),
-      total: config.tokens,
+      done: step + 1,
+      total: config.steps,
       metrics: row,
       tokensPerSecond: size / Math.max(seconds, 1e-9),
     });

@@ -20,9 +20,9 @@ const NANO_SHAPE: ModelConfig = {
   vocabSize: NANO_VOCABULARY_SIZE,
   hiddenSize: 128,
   layers: 4,
-  heads: 2,
-  kvHeads: 2,
-  headDim: 64,
+  heads: 4,
+  kvHeads: 4,
+  headDim: 32,
   intermediateSize: 344,
   ropeTheta: 10000,
   rmsNormEps: 1e-5,
@@ -35,10 +35,10 @@ const schema = z.strictObject({
   seed: z.int().nonnegative().default(1).describe('of the weights and the lessons'),
   mix: z
     .strictObject({
-      click: z.number().nonnegative().default(0.5).describe('share of "Click X."'),
-      isChecked: z.number().nonnegative().default(0.1).describe('share of "Is X checked?"'),
-      whichOf: z.number().nonnegative().default(0.35).describe('share of "Which of a, b is not checked?"'),
-      selectThen: z.number().nonnegative().default(0.05).describe('share of "Select X and click OK."'),
+      click: z.number().nonnegative().default(0.62).describe('share of "Click X."'),
+      isChecked: z.number().nonnegative().default(0.18).describe('share of "Is X checked?"'),
+      whichOf: z.number().nonnegative().default(0.17).describe('share of "Which of a, b is not checked?"'),
+      selectThen: z.number().nonnegative().default(0.03).describe('share of "Select X and click OK."'),
     })
     .prefault({}),
   ...pretrainConfigSchema.shape,
@@ -51,7 +51,7 @@ const HELD_OUT_COUNT = 400;
 export const pretrain: CommandSpec<typeof schema> = {
   name: 'pretrain',
   summary: 'Make a base model like nano from scratch, on generated pages and sentences.',
-  examples: ['pretrain --out runs/base', 'pretrain --seed 2 --tokens 4000000 --mix.select-then 0.1 --out runs/base'],
+  examples: ['pretrain --out runs/base', 'pretrain --seed 2 --steps 600 --mix.select-then 0.1 --out runs/base'],
   schema,
   flags: ['out', 'overwrite'],
   async action({ config, given, listener, signal, print }) {
@@ -68,7 +68,8 @@ export const pretrain: CommandSpec<typeof schema> = {
       shape: NANO_SHAPE,
       ...asJson(config),
     });
-    await using trainer = EmbeddedTrainer.fresh(NANO_SHAPE, seed);
+    // One thread: the same weights on any number of cores, and on two hardly slower.
+    await using trainer = EmbeddedTrainer.fresh(NANO_SHAPE, seed, { threads: 1, scored: 'weighted' });
     const rows = (index: number, level: number): PretrainRow =>
       lessonRow(createLesson(seed * 2 ** 30 + index, shares, level));
     await runPretraining({

@@ -2,9 +2,10 @@
 
 import { z } from 'zod';
 import { demonstrationData, demonstrations } from '../../algorithms/index.ts';
+import { smallSftSchema } from '../../experiments/index.ts';
 import { TabwrightError } from '../../core/index.ts';
 import { readRun } from '../../store/index.ts';
-import { sft as runSft, sftConfigSchema } from '../../train/index.ts';
+import { sft as runSft } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
 import { openModel, trainerOf } from '../models.ts';
 import { openRun, type CommandSpec } from '../run-command.ts';
@@ -14,7 +15,7 @@ const schema = z.strictObject({
   seed: z.int().nonnegative().default(1).describe('makes the command reproducible'),
   data: z.string().optional().describe('run folder of `tabwright collect` (needed)'),
   filter: z.enum(['exact', 'lenient', 'none']).default('exact').describe('which episodes are imitated'),
-  ...sftConfigSchema.shape,
+  ...smallSftSchema.shape,
 });
 
 export const sft: CommandSpec<typeof schema> = {

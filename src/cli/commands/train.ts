@@ -1,14 +1,14 @@
 // `tabwright train`: online group-relative policy gradient in live pages.
 
 import { z } from 'zod';
-import { trainingSeeds } from '../../experiments/index.ts';
-import { createTaskSampler, rl, rlConfigSchema } from '../../train/index.ts';
+import { smallRlSchema, trainingSeeds } from '../../experiments/index.ts';
+import { createTaskSampler, rl } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
 import { openModel, samplerOf, trainerOf } from '../models.ts';
 import { asJson, openRun, type CommandSpec } from '../run-command.ts';
 import { balanceKey, episodeSettings, openEnv } from '../stage-context.ts';
 
-const schema = z.strictObject({ ...episodeSettings, ...rlConfigSchema.shape });
+const schema = z.strictObject({ ...episodeSettings, ...smallRlSchema.shape });
 
 export const train: CommandSpec<typeof schema> = {
   name: 'train',

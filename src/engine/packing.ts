@@ -23,7 +23,7 @@ export type MicroBatch = {
   readonly vectors: Readonly<Record<string, Float32Array>>;
 };
 
-/** What one more run of the graph costs, in tokens that could have been computed instead; measured on two cores. */
+/** What one more run of the graph costs, in tokens that could have been computed instead: an estimate, not a measurement. */
 const GROUP_COST_TOKENS = 200;
 
 export type PackOptions = {

@@ -19,7 +19,7 @@ const SMALL = { mean: 0, std: 0.02 };
 /** Unequal from the start, so that a token can be told from its predecessors; positive, so that names look alike at any distance. */
 const TAPS = { mean: 0.6, std: 0.4 };
 /** Queries and keys. With equal queries and keys this makes a token attend to its like by a factor of about e^3. */
-const MATCHING = { mean: 0, std: Number(process.env.MS ?? 0.06) };
+const MATCHING = { mean: 0, std: 0.06 };
 
 /** All weights of a model, in storage order. Public names follow Hugging Face's Llama layout. */
 export function weightSpecs(config: ModelConfig): WeightSpec[] {

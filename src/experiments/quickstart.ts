@@ -15,7 +15,7 @@ import type {
 } from '../core/index.ts';
 import { demonstrationData } from '../algorithms/index.ts';
 import type { RunFolder } from '../store/index.ts';
-import { collect, createTaskSampler, evaluate, rl, sft, type TrainingContext } from '../train/index.ts';
+import { collect, createTaskSampler, evaluate, rl, sft, withSampler, type TrainingContext } from '../train/index.ts';
 import { chooseReplays, type Replay } from './replays.ts';
 import { renderReportHtml } from './report-html.ts';
 import type { Report } from './report-schema.ts';
@@ -139,19 +139,6 @@ async function evaluateStage(
   );
   await saveClock();
   return { name, title, trajectories };
-}
-
-async function withSampler<T>(
-  trainer: Trainer,
-  signal: AbortSignal,
-  work: (sampler: Sampler) => Promise<T>,
-): Promise<T> {
-  const sampler = await trainer.saveWeightsAndGetSampler({ signal });
-  try {
-    return await work(sampler);
-  } finally {
-    await sampler[Symbol.asyncDispose]();
-  }
 }
 
 function context({ config, run, listener, signal, now }: Running, stage: string, title: string): TrainingContext {

@@ -17,3 +17,4 @@ export { rl, type RlOptions } from './rl.ts';
 export { batchesByTokens, sft, sftConfigSchema, type SftConfig, type SftOptions } from './sft.ts';
 export { createTaskSampler, type TaskSampler, type TaskSamplerOptions } from './task-sampler.ts';
 export type { TrainingContext } from './training-context.ts';
+export { withSampler } from './with-sampler.ts';

@@ -12,6 +12,7 @@ import { rlUpdate } from './rl-update.ts';
 import { failureMetrics } from './stage-episodes.ts';
 import type { TaskSampler } from './task-sampler.ts';
 import type { TrainingContext } from './training-context.ts';
+import { withSampler } from './with-sampler.ts';
 
 export type RlOptions = TrainingContext & {
   readonly env: Env;
@@ -126,20 +127,6 @@ async function rlStep(options: RlOptions, step: number, now: () => number): Prom
       'time/total': (end - start) / 1000,
     },
   };
-}
-
-/** A new sampler for the step; its weights are freed as soon as the episodes are over. */
-async function withSampler<T>(
-  trainer: Trainer,
-  signal: AbortSignal,
-  work: (sampler: Sampler) => Promise<T>,
-): Promise<T> {
-  const sampler = await trainer.saveWeightsAndGetSampler({ signal });
-  try {
-    return await work(sampler);
-  } finally {
-    await sampler[Symbol.asyncDispose]();
-  }
 }
 
 /** Where the time of the episodes went, summed over those that ran side by side. */

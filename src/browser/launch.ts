@@ -46,7 +46,7 @@ async function start(location: ChromiumLocation, mode: FrameMode, options: Launc
   const owned = spawnOwned({
     command: location.path,
     args: [...chromiumFlags(mode), `--user-data-dir=${profile}`, 'about:blank'],
-    env: { ...process.env, ...location.env },
+    env: location.env,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     cleanup: () => removeProfile(profile),
   });

@@ -7,6 +7,6 @@ export type ChromiumLocation = {
   readonly path: string;
   /** What its name suggests; only a first guess for the launch. */
   readonly likely: BrowserKind;
-  /** Variables that the executable needs beside the inherited ones. */
+  /** Variables that the executable needs beside those of `systemEnvironment`. */
   readonly env: Readonly<Record<string, string>>;
 };

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { systemEnvironment } from '../util/index.ts';
 
 export type MachineFacts = Readonly<Record<string, string | number>>;
 
@@ -26,6 +27,7 @@ export async function currentCommit(): Promise<string | null> {
     const { stdout } = await promisify(execFile)('git', args, {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
       timeout: 5000,
+      env: systemEnvironment(),
     });
     return stdout.trim();
   };

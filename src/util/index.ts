@@ -7,3 +7,4 @@ export { compact, duration, percent, percentRange, points, pointsRange, pValue }
 export { createRng, type Rng } from './rng.ts';
 export { createSemaphore, type Semaphore } from './semaphore.ts';
 export { spawnOwned, type OwnedProcess, type OwnedProcessOptions, type ProcessEnd } from './subprocess.ts';
+export { systemEnvironment } from './system-environment.ts';

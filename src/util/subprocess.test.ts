@@ -49,6 +49,23 @@ test('a command that cannot be started ends with its error', async () => {
   expect((end.error as NodeJS.ErrnoException).code).toBe('ENOENT');
 });
 
+test("the child gets the variables it is given and the system's, and no others of this process", async () => {
+  process.env.SOME_API_KEY = 'a secret';
+  try {
+    const owned = spawnOwned({
+      command: process.execPath,
+      args: ['-e', 'console.log(JSON.stringify([process.env.PATH, process.env.GIVEN, process.env.SOME_API_KEY]))'],
+      env: { GIVEN: 'this' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(owned.child.stdout!, 'data')) as [Buffer];
+    expect(JSON.parse(String(line))).toEqual([process.env.PATH, 'this', null]);
+    await owned.ended;
+  } finally {
+    delete process.env.SOME_API_KEY;
+  }
+});
+
 /** Runs a parent that owns a family, does `then`, and returns the family's ids and how the parent ended. */
 async function parentThat(then: string): Promise<{ pids: number[]; code: number | null; signal: string | null }> {
   const script = `

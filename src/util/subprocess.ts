@@ -3,12 +3,13 @@
 // answered here: give the child a pipe whose closing ends it.) No handler stays behind when the child is gone.
 
 import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { systemEnvironment } from './system-environment.ts';
 
 export type OwnedProcessOptions = {
   readonly command: string;
   readonly args: readonly string[];
-  /** Default: this process's environment. */
-  readonly env?: NodeJS.ProcessEnv;
+  /** Beside `systemEnvironment()`, which is all that the child gets of this process's environment. Default none. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly stdio: StdioOptions;
   /** Runs once, synchronously, after the group is dead; also on the way out of this process. Must not throw. */
   readonly cleanup?: () => void;
@@ -40,7 +41,7 @@ export function spawnOwned(options: OwnedProcessOptions): OwnedProcess {
     // POSIX: a new session and process group. On Windows `detached` would open a console; taskkill walks the tree there.
     detached: process.platform !== 'win32',
     windowsHide: true,
-    ...(options.env === undefined ? {} : { env: options.env }),
+    env: { ...systemEnvironment(), ...options.env },
   });
 
   let released = false;
@@ -86,7 +87,10 @@ export function spawnOwned(options: OwnedProcessOptions): OwnedProcess {
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   if (process.platform === 'win32') {
-    if (child.exitCode === null) spawnSync('taskkill', ['/pid', String(child.pid), '/T', '/F'], { stdio: 'ignore' });
+    if (child.exitCode === null) {
+      const options = { stdio: 'ignore', env: systemEnvironment() } as const;
+      spawnSync('taskkill', ['/pid', String(child.pid), '/T', '/F'], options);
+    }
     return;
   }
   try {

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +29,26 @@ test.each(browsers)('disposing a browser leaves neither process nor profile ($na
   await browser[Symbol.asyncDispose]();
   await expect.poll(() => [processesUsing(profile), existsSync(profile)], { timeout: 5_000 }).toEqual([[], false]);
 });
+
+test.skipIf(process.platform !== 'linux').each(browsers)(
+  'a key in the environment of this process does not reach Chromium ($name)',
+  async ({ launch }) => {
+    process.env.SOME_API_KEY = 'a secret';
+    try {
+      await using browser = await launchBrowser(launch);
+      const [profile] = profilesOf(process.pid);
+      const environments = [browser.pid, ...processesUsing(profile)].map((pid) =>
+        readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0'),
+      );
+      for (const variables of environments) {
+        expect(variables).toContain(`PATH=${process.env.PATH}`);
+        expect(variables).not.toContain('SOME_API_KEY=a secret');
+      }
+    } finally {
+      delete process.env.SOME_API_KEY;
+    }
+  },
+);
 
 /** Starts a parent with an open browser, ends the parent by `how`, and returns its profile folders before that. */
 async function parentEnded(launch: object, how: NodeJS.Signals | 'exit'): Promise<{ profiles: string[] }> {

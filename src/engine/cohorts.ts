@@ -1,11 +1,13 @@
-// Which sampling requests run together: prompts of similar length share one padded batch, equal prompts are read
-// once. A pure function of the requests.
+// Which calls of a sampler run together: sequences of similar length share one padded batch, and of the prompts to be
+// sampled from equal ones are read once. Pure functions of the requests.
 
 import type { SampleRequest } from '../core/index.ts';
 
 /** Padded prompt tokens and sequences a batch; larger ones gain nothing on a CPU and cost memory. */
 const MAX_PROMPT_TOKENS = 8192;
 const MAX_SEQUENCES = 64;
+/** Log-probabilities computed at once when given tokens are scored, scored tokens times vocabulary: 32 MB. */
+const MAX_SCORES = 2 ** 23;
 /** Padded lengths are multiples of this, so that a sequence is computed alike whatever shares its batch. */
 const LENGTH_STEP = 16;
 
@@ -22,7 +24,7 @@ export type Cohort = {
 
 /** Distributes requests over batches; every request is in exactly one. A request that exceeds the limits goes alone. */
 export function planCohorts(requests: readonly SampleRequest[]): Cohort[] {
-  const padded = (i: number): number => Math.ceil(requests[i].prompt.length / LENGTH_STEP) * LENGTH_STEP;
+  const padded = (i: number): number => paddedLength(requests[i].prompt);
   const order = requests.map((_, i) => i).sort((a, b) => padded(a) - padded(b) || a - b);
   const cohorts: (Omit<Cohort, 'requests' | 'prompts' | 'promptOf'> & {
     requests: number[];
@@ -54,4 +56,30 @@ export function planCohorts(requests: readonly SampleRequest[]): Cohort[] {
     cohort.sequences += numSamples;
   }
   return cohorts;
+}
+
+export type ScoringBatch = {
+  /** Positions of its sequences in the caller's array. */
+  readonly requests: readonly number[];
+  /** Padded length. */
+  readonly time: number;
+};
+
+/** Distributes sequences to be scored over batches; one that exceeds the limits goes alone. */
+export function planScoring(sequences: readonly (readonly number[])[], vocabSize: number): ScoringBatch[] {
+  const padded = (i: number): number => paddedLength(sequences[i]);
+  const order = sequences.map((_, i) => i).sort((a, b) => padded(a) - padded(b) || a - b);
+  const limit = Math.min(MAX_PROMPT_TOKENS, MAX_SCORES / vocabSize);
+  const batches: { requests: number[]; time: number }[] = [];
+  for (const i of order) {
+    const batch = batches.at(-1);
+    const time = padded(i);
+    if (batch?.time === time && (batch.requests.length + 1) * time <= limit) batch.requests.push(i);
+    else batches.push({ requests: [i], time });
+  }
+  return batches;
+}
+
+function paddedLength(sequence: readonly number[]): number {
+  return Math.ceil(sequence.length / LENGTH_STEP) * LENGTH_STEP;
 }

@@ -1,4 +1,5 @@
-// The two graphs of sampling. The prompt graph reads whole prompts and hands out keys and values; the step graph
+// The graphs of a sampler. The scoring graph gives the log-probabilities of given tokens. The prompt graph reads whole
+// prompts and hands out keys and values; the step graph
 // reads one new token a sequence against the prompt's keys and values, which are never copied again, and the few
 // of the tokens sampled since. Attention adds the two parts before one softmax.
 // Letters: B sequences, T prompt length, R tokens sampled before this one, H and K heads, F head size.
@@ -6,13 +7,36 @@
 import { sequenceEmbeddings, stepEmbeddings } from './embeddings.ts';
 import { Graph, type Value } from './graph.ts';
 import type { ModelConfig } from './model-config.ts';
-import { add, concat, gatherRows, matmul, reshape, softmax } from './ops.ts';
+import { add, concat, gatherRows, matmul, reshape, softmax, targetLogprobs } from './ops.ts';
 import { causalAttention, outputLogits, residualStream, type Attend, type TransformerInputs } from './transformer.ts';
 import type { WeightSpec } from './weights.ts';
 
 /** Outputs `logits` [N, V] at the rows of `index`, and `k.<layer>`, `v.<layer>` [B, K, T, F]. */
 export function promptGraph(config: ModelConfig, specs: readonly WeightSpec[]): Graph {
   const g = new Graph();
+  const logits = sequenceLogits(g, config, specs, (layer, k, v) => {
+    g.output(`k.${layer}`, k);
+    g.output(`v.${layer}`, v);
+  });
+  g.output('logits', logits);
+  return g;
+}
+
+/** Outputs `logprobs` [N] of `targets` [N] at the rows of `index`. */
+export function scoringGraph(config: ModelConfig, specs: readonly WeightSpec[]): Graph {
+  const g = new Graph();
+  const logits = sequenceLogits(g, config, specs);
+  g.output('logprobs', targetLogprobs(g, logits, g.input('targets', 'int64', ['N'])));
+  return g;
+}
+
+/** Whole sequences, `ids` [M] with `mask` [H / K * T, T], to logits [N, V] at the rows of `index` [N]. */
+function sequenceLogits(
+  g: Graph,
+  config: ModelConfig,
+  specs: readonly WeightSpec[],
+  keep: (layer: number, k: Value, v: Value) => void = () => undefined,
+): Value {
   const weight = weightInputs(g, specs);
   const mask = g.input('mask', 'float32', ['GT', 'T']);
   const sizes = { batch: 'B', time: 'T' } as const;
@@ -21,13 +45,11 @@ export function promptGraph(config: ModelConfig, specs: readonly WeightSpec[]): 
   const index = g.input('index', 'int64', ['N']);
   const causal = causalAttention(g, config, inputs, mask);
   const attend: Attend = (layer, q, k, v) => {
-    g.output(`k.${layer}`, k);
-    g.output(`v.${layer}`, v);
+    keep(layer, k, v);
     return causal(layer, q, k, v);
   };
   const stream = residualStream(g, { config, weight, inputs, attend });
-  g.output('logits', outputLogits(g, gatherRows(g, stream, index), config, weight));
-  return g;
+  return outputLogits(g, gatherRows(g, stream, index), config, weight);
 }
 
 /**

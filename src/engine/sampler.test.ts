@@ -65,6 +65,24 @@ describe('the embedded sampler', () => {
     expect(company.slice(PROMPTS.length, 2 * PROMPTS.length)).toEqual(alone);
   });
 
+  it('scores a sequence the same, bit for bit, whatever else is scored with it, in batches', async () => {
+    const sequences = [...PROMPTS, [7], ...Array.from({ length: 40 }, (_, i) => prompt(1 + i))];
+    const alone = [];
+    for (const sequence of sequences) alone.push(await sampler.computeLogprobs(sequence));
+    const together = await Promise.all(sequences.map((sequence) => sampler.computeLogprobs(sequence)));
+    expect(together).toEqual(alone);
+    expect(together.map((logprobs) => logprobs.length)).toEqual(sequences.map((sequence) => sequence.length));
+  });
+
+  it('lets one sequence to be scored be aborted without touching the others', async () => {
+    const controller = new AbortController();
+    const aborted = sampler.computeLogprobs(PROMPTS[0], { signal: controller.signal });
+    const other = sampler.computeLogprobs(PROMPTS[1]);
+    controller.abort();
+    await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await other).toHaveLength(PROMPTS[1].length);
+  });
+
   it('draws sample i of a request as a request of its own with seed + i would', async () => {
     const group = await sampler.sample(request(PROMPTS[1], { seed: 20 }, 4));
     for (const [i, sequence] of group.entries()) {

@@ -5,10 +5,11 @@ import { randomInt } from 'node:crypto';
 import { TabwrightError } from '../core/index.ts';
 import type { CallOptions, SampledSequence, Sampler, SampleRequest, SamplingParams } from '../core/index.ts';
 import { createRng, type Rng } from '../util/index.ts';
+import { CallQueue, type Call } from './call-queue.ts';
 import { chooseToken } from './choose-token.ts';
+import { planCohorts, planScoring, type Cohort, type ScoringBatch } from './cohorts.ts';
+import { promptGraph, scoringGraph, stepGraph } from './decoding-graph.ts';
 import { emptyCache, selectBlocks, selectCache, takeCache, type Cache } from './kv-cache.ts';
-import { planCohorts, type Cohort } from './cohorts.ts';
-import { promptGraph, stepGraph } from './decoding-graph.ts';
 import type { ModelConfig } from './model-config.ts';
 import { causalMask, MASKED } from './packing.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
@@ -27,6 +28,7 @@ export class SamplerRuntime {
   readonly #options: SessionOptions;
   #prompt: Promise<Session> | undefined;
   #step: Promise<Session> | undefined;
+  #scoring: Promise<Session> | undefined;
 
   constructor(config: ModelConfig, options: SessionOptions = {}) {
     this.config = config;
@@ -41,19 +43,18 @@ export class SamplerRuntime {
     return (this.#step ??= Session.compile(stepGraph(this.config, weightSpecs(this.config)), this.#options));
   }
 
+  scoring(): Promise<Session> {
+    return (this.#scoring ??= Session.compile(scoringGraph(this.config, weightSpecs(this.config)), this.#options));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    const sessions = [this.#prompt, this.#step];
-    this.#prompt = this.#step = undefined;
+    const sessions = [this.#prompt, this.#step, this.#scoring];
+    this.#prompt = this.#step = this.#scoring = undefined;
     for (const session of sessions) if (session) await (await session).release();
   }
 }
 
-type Job = {
-  readonly request: SampleRequest;
-  readonly signal: AbortSignal | undefined;
-  readonly resolve: (sequences: readonly SampledSequence[]) => void;
-  readonly reject: (error: unknown) => void;
-};
+type Job = Call<SampleRequest>;
 
 /** One sequence being sampled. */
 type Row = {
@@ -72,8 +73,14 @@ export class EmbeddedSampler implements Sampler {
   readonly version: number;
   readonly #runtime: SamplerRuntime;
   readonly #weights: Feeds;
-  readonly #waiting: Job[] = [];
-  #running: Promise<void> | undefined;
+  readonly #sampling = new CallQueue<SampleRequest, Cohort, readonly SampledSequence[]>({
+    plan: planCohorts,
+    serve: (cohort, jobs) => this.#sampleCohort(cohort, jobs),
+  });
+  readonly #scoring = new CallQueue<readonly number[], ScoringBatch, readonly number[]>({
+    plan: (sequences) => planScoring(sequences, this.#runtime.config.vocabSize),
+    serve: (batch, calls) => this.#score(batch, calls),
+  });
   #disposed = false;
 
   /** `weights` must not change afterwards. */
@@ -85,69 +92,30 @@ export class EmbeddedSampler implements Sampler {
     this.version = version;
   }
 
-  sample(request: SampleRequest, { signal }: CallOptions = {}): Promise<readonly SampledSequence[]> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      if (this.#disposed)
-        throw new TabwrightError('backend', 'This sampler is closed; take a new one from the trainer.', {
-          code: 'sampler-closed',
-        });
-      this.#check(request);
-      checkParams(request.params);
-      this.#waiting.push({ request, signal, resolve, reject });
-      this.#running ??= this.#drain();
-    });
+  async sample(request: SampleRequest, { signal }: CallOptions = {}): Promise<readonly SampledSequence[]> {
+    signal?.throwIfAborted();
+    this.#check(request);
+    checkParams(request.params);
+    return this.#sampling.add(request, signal);
   }
 
   async computeLogprobs(tokens: readonly number[], { signal }: CallOptions = {}): Promise<readonly number[]> {
     signal?.throwIfAborted();
     this.#check({ prompt: tokens, numSamples: 1, params: { maxTokens: 0 } });
-    const index = Array.from({ length: Math.max(tokens.length - 1, 1) }, (_, i) => i);
-    const { logits } = await this.#readPrompts([tokens], tokens.length, index);
-    const vocabulary = this.#runtime.config.vocabSize;
-    return tokens.map((token, i) => {
-      if (i === 0) return NaN;
-      const row = logits.subarray((i - 1) * vocabulary, i * vocabulary);
-      const top = row.reduce((a, b) => Math.max(a, b), -Infinity);
-      const sum = row.reduce((total, logit) => total + Math.exp(logit - top), 0);
-      return row[token] - top - Math.log(sum);
-    });
+    return this.#scoring.add(tokens, signal);
   }
 
-  /** Waits for what is being sampled; later calls are refused. */
+  /** Waits for what is being computed; later calls are refused. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
-    await this.#running;
+    await this.#sampling.idle();
+    await this.#scoring.idle();
   }
 
-  async #drain(): Promise<void> {
-    // One turn of the event loop, so that requests made together are served together.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) {
-      const jobs = this.#waiting.splice(0).filter(({ signal, reject }) => {
-        if (signal?.aborted) reject(signal.reason);
-        return !signal?.aborted;
-      });
-      for (const cohort of planCohorts(jobs.map(({ request }) => request))) {
-        const members = cohort.requests.map((i) => jobs[i]);
-        try {
-          await this.#sampleCohort(cohort, members);
-        } catch (error) {
-          for (const job of members) job.reject(error);
-        }
-      }
-    }
-    this.#running = undefined;
-  }
-
-  async #sampleCohort(cohort: Cohort, jobs: readonly Job[]): Promise<void> {
+  async #sampleCohort(cohort: Cohort, jobs: readonly Job[]): Promise<(readonly SampledSequence[])[]> {
     const { layers } = this.#runtime.config;
     const { prompts, time } = cohort;
-    const first = await this.#readPrompts(
-      prompts,
-      time,
-      prompts.map((prompt, i) => i * time + prompt.length - 1),
-    );
+    const first = await this.#readPrompts(prompts, time);
     const all = jobs.flatMap((job, i) => startRows(job, cohort.promptOf[i]));
     let rows = all.length < MIN_SEQUENCES ? [...all, fillerRow(all[0])] : all;
     // From here on the caches hold one block a row; where requests share a prompt its block is repeated.
@@ -172,13 +140,42 @@ export class EmbeddedSampler implements Sampler {
       recent = takeCache(outputs, layers);
       extendRows(rows, outputs['logits']);
     }
-    for (const job of jobs) {
-      if (job.signal?.aborted) job.reject(job.signal.reason);
-      else job.resolve(all.filter((row) => row.job === job).map(finished));
-    }
+    return jobs.map((job) => all.filter((row) => row.job === job).map(finished));
+  }
+
+  async #score({ time }: ScoringBatch, calls: readonly Call<readonly number[]>[]): Promise<number[][]> {
+    const index: number[] = [];
+    const targets: number[] = [];
+    calls.forEach(({ request }, line) =>
+      request.slice(1).forEach((token, position) => {
+        index.push(line * time + position);
+        targets.push(token);
+      }),
+    );
+    const padding = new Array<number>(Math.max(0, MIN_TOKENS - index.length)).fill(0);
+    const scored = [...index, ...padding];
+    const feeds = {
+      ...this.#sequenceFeeds(
+        calls.map(({ request }) => request),
+        time,
+        scored,
+      ),
+      targets: { data: BigInt64Array.from([...targets, ...padding], BigInt), shape: [scored.length] },
+    };
+    const { logprobs } = await (await this.#runtime.scoring()).run(feeds);
+    let at = 0;
+    return calls.map(({ request }) => {
+      const start = at;
+      at += request.length - 1;
+      return [NaN, ...logprobs.subarray(start, at)];
+    });
   }
 
   #check({ prompt, numSamples, params }: SampleRequest): void {
+    if (this.#disposed)
+      throw new TabwrightError('backend', 'This sampler is closed; take a new one from the trainer.', {
+        code: 'sampler-closed',
+      });
     const { vocabSize, maxPositions } = this.#runtime.config;
     const fail = (message: string, code: string): never => {
       throw new TabwrightError('backend', message, { code });
@@ -196,29 +193,33 @@ export class EmbeddedSampler implements Sampler {
       fail(`numSamples must be a positive integer, not ${numSamples}.`, 'bad-sampling-params');
   }
 
-  /** Logits at the rows of `index`, and keys and values, of `lines` padded prompts: those given and fillers after them. */
+  /** Last logits, keys and values of padded prompts, a line each: those given and fillers after them. */
   async #readPrompts(
     prompts: readonly (readonly number[])[],
     time: number,
-    scored: readonly number[],
   ): Promise<{ logits: Float32Array; cache: Cache; lines: number }> {
-    const { config } = this.#runtime;
-    const folds = config.heads / config.kvHeads;
-    const lines = Math.max(prompts.length, MIN_SEQUENCES, Math.ceil(MIN_TOKENS / time));
-    const index = [...scored, ...new Array<number>(Math.max(0, lines - scored.length)).fill(0)];
-    const ids = new BigInt64Array(lines * time);
-    prompts.forEach((prompt, line) =>
-      prompt.forEach((token, position) => (ids[line * time + position] = BigInt(token))),
+    const lines = lineCount(prompts.length, time);
+    const last = Array.from({ length: lines }, (_, line) =>
+      prompts[line] ? line * time + prompts[line].length - 1 : 0,
     );
-    const rows = [ids.length];
-    const feeds: Record<string, Feeds[string]> = {
+    const outputs = await (await this.#runtime.prompt()).run(this.#sequenceFeeds(prompts, time, last));
+    return { logits: outputs['logits'], cache: takeCache(outputs, this.#runtime.config.layers), lines };
+  }
+
+  /** What both graphs over whole sequences read: `lineCount` lines of ids, and `index`, the rows that are scored. */
+  #sequenceFeeds(sequences: readonly (readonly number[])[], time: number, index: readonly number[]): Feeds {
+    const { heads, kvHeads } = this.#runtime.config;
+    const folds = heads / kvHeads;
+    const ids = new BigInt64Array(lineCount(sequences.length, time) * time);
+    sequences.forEach((sequence, line) =>
+      sequence.forEach((token, position) => (ids[line * time + position] = BigInt(token))),
+    );
+    return {
       ...this.#weights,
-      ids: { data: ids, shape: rows },
+      ids: { data: ids, shape: [ids.length] },
       mask: { data: causalMask(time, folds), shape: [folds * time, time] },
       index: { data: BigInt64Array.from(index, BigInt), shape: [index.length] },
     };
-    const outputs = await (await this.#runtime.prompt()).run(feeds);
-    return { logits: outputs['logits'], cache: takeCache(outputs, config.layers), lines };
   }
 
   #stepFeeds(rows: readonly Row[], time: number, prompt: Cache, recent: Cache): Feeds {
@@ -253,6 +254,11 @@ export class EmbeddedSampler implements Sampler {
     }
     return feeds;
   }
+}
+
+/** Lines of a padded batch of `count` sequences. */
+function lineCount(count: number, time: number): number {
+  return Math.max(count, MIN_SEQUENCES, Math.ceil(MIN_TOKENS / time));
 }
 
 /** Refuses settings that cannot be honoured, rather than ignoring them. */

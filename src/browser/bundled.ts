@@ -15,12 +15,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { brotliDecompressSync, createBrotliDecompress } from 'node:zlib';
+import { makeFolder } from '../util/index.ts';
 import { unpackFailed } from './failures.ts';
 import type { ChromiumLocation } from './location.ts';
 import { tarFiles } from './tar.ts';
@@ -62,7 +62,7 @@ function cacheFolder(): string {
 async function unpackAtomically(folder: string, target: string): Promise<void> {
   let partial: string | undefined;
   try {
-    await mkdir(dirname(target), { recursive: true });
+    await makeFolder(dirname(target));
     removeAbandoned(target);
     partial = mkdtempSync(`${target}.partial-`);
     for (const archive of ['al2023.tar.br', 'fonts.tar.br']) {

@@ -85,6 +85,9 @@ export async function openRun(command: string, given: GlobalOptions, config: Jso
       code: 'resume-without-out',
     });
   }
+  if (given.out === '') {
+    throw new TabwrightError('config', '--out is empty: name a folder, or leave --out away.', { code: 'empty-out' });
+  }
   const out = given.out ?? `runs/${command}-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`;
   if (given.resume) return resumeRun(out, { config, mayDiffer: ['commit', 'version'] });
   return createRun(out, { config, ...(given.overwrite ? { overwrite: true } : {}) });

@@ -45,6 +45,14 @@ test('a write that is cut short leaves every earlier row and file, and the run c
   expect((await run.readMetrics()).length).toBe(rows + 1);
 });
 
+test('a folder whose name holds a NUL is refused with what to do', async () => {
+  await expect(createRun(join(root, 'a\0b'), { config: {} })).rejects.toMatchObject({
+    boundary: 'store',
+    code: 'bad-path',
+    message: expect.stringMatching(/Choose another folder with --out\.$/) as string,
+  });
+});
+
 test('a damaged config is refused as damaged, not as missing', async () => {
   const dir = join(root, 'run');
   await (await createRun(dir, { config: { seed: 1 } }))[Symbol.asyncDispose]();
@@ -57,6 +65,7 @@ test.each([
   ['EDQUOT', 'disk-full'],
   ['EACCES', 'permission-denied'],
   ['EROFS', 'permission-denied'],
+  ['ELOOP', 'bad-path'],
   ['EIO', 'file-system'],
 ])('%s of the system is %s of the store', (system, code) => {
   const cause = Object.assign(new Error(`${system}: something`), { code: system });

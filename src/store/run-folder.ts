@@ -2,10 +2,10 @@
 // at all. What is written is decided by the caller; in particular the config comes through the caller's schema,
 // which has no place for secrets.
 
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TabwrightError, type JsonObject, type JsonValue, type Trajectory } from '../core/index.ts';
-import { writeFileAtomic } from '../util/index.ts';
+import { makeFolder, writeFileAtomic } from '../util/index.ts';
 import { configDifferences } from './config-difference.ts';
 import { appendJsonLine, repairTail } from './json-lines.ts';
 import {
@@ -67,7 +67,7 @@ export async function createRun(
   dir: string,
   { config, overwrite = false, now = Date.now }: CreateRunOptions,
 ): Promise<RunFolder> {
-  await withStoreErrors({ doing: 'write', path: dir }, () => mkdir(dir, { recursive: true }));
+  await withStoreErrors({ doing: 'write', path: dir }, () => makeFolder(dir));
   await refuseForeign(dir, overwrite);
   const lock = await lockRun(dir);
   try {
@@ -185,7 +185,7 @@ async function removeRun(dir: string): Promise<void> {
 async function makeFolders(dir: string): Promise<void> {
   for (const name of [RUN_FILES.screenshots, RUN_FILES.state, RUN_FILES.checkpointFolders]) {
     const path = join(dir, name);
-    await withStoreErrors({ doing: 'write', path }, () => mkdir(path, { recursive: true }));
+    await withStoreErrors({ doing: 'write', path }, () => makeFolder(path));
   }
 }
 

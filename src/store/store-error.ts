@@ -49,10 +49,17 @@ function classify(code: string): { readonly code: string; readonly advice: strin
     case 'EROFS':
       return { code: 'permission-denied', advice: 'Choose a folder that you may write to with --out.' };
     case 'ENOENT':
-      return { code: 'file-missing', advice: 'Check the path of the run folder.' };
+      return { code: 'file-missing', advice: 'Check the path of the run folder (--out).' };
     case 'ENOTDIR':
     case 'EEXIST':
-      return { code: 'not-a-folder', advice: 'A file is in the way; choose another folder with --out.' };
+      return {
+        code: 'not-a-folder',
+        advice: 'A file, or a link that leads nowhere, is in the way; choose another folder with --out.',
+      };
+    case 'ELOOP':
+    case 'ENAMETOOLONG':
+    case 'ERR_INVALID_ARG_VALUE': // a NUL in the path
+      return { code: 'bad-path', advice: 'Choose another folder with --out.' };
     default:
       return { code: 'file-system', advice: 'What was written before is intact.' };
   }

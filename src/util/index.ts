@@ -4,6 +4,7 @@ export { abortable, linkedController, onAbort } from './abort.ts';
 export { writeFileAtomic } from './atomic-file.ts';
 export { sleep, withDeadline, type DeadlineOptions } from './deadline.ts';
 export { compact, duration, percent, percentRange, points, pointsRange, pValue } from './format.ts';
+export { makeFolder } from './make-folder.ts';
 export { createRng, type Rng } from './rng.ts';
 export { createSemaphore, type Semaphore } from './semaphore.ts';
 export { spawnOwned, type OwnedProcess, type OwnedProcessOptions, type ProcessEnd } from './subprocess.ts';

@@ -1,7 +1,7 @@
 // What a person sees when something is wrong: one line that says what, with which value, and what to do; no stack
 // trace; a non-zero exit; nothing lost.
 
-import { cp, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,13 @@ function expectOneLine({ stderr }: CliResult, pattern: RegExp): void {
   expect(stderr).not.toMatch(/^\s+at /m);
 }
 
+async function expectOutRefused(out: string, advice: RegExp): Promise<void> {
+  const result = await runCli(['eval', '--out', out], { timeoutS: 20 });
+  expect(result.code).toBe(1);
+  expectOneLine(result, advice);
+  expect(result.stderr).toContain(out);
+}
+
 describe('the command line refuses, in one line,', () => {
   const cases: [string, string[], RegExp][] = [
     ['an unknown flag', ['eval', '--nope'], /unknown option '--nope'/],
@@ -36,6 +43,7 @@ describe('the command line refuses, in one line,', () => {
     ['a model that is not there', ['eval', '--model', 'no-such-folder'], /no model "no-such-folder"/],
     ['sft without data', ['sft'], /--data is missing/],
     ['--resume without --out', ['train', '--resume'], /--resume needs --out/],
+    ['an empty --out', ['eval', '--out', ''], /--out is empty/],
   ];
   for (const [what, args, pattern] of cases) {
     it(what, async () => {
@@ -63,6 +71,25 @@ describe('the command line refuses, in one line,', () => {
     expect(result.code).not.toBe(0);
     expectOneLine(result, /--out/);
     expect(await readdir(folder)).toContain('thesis.txt');
+  });
+
+  it('an --out under a file', async () => {
+    await writeFile(join(folder, 'file'), '');
+    const out = join(folder, 'file', 'run');
+    await expectOutRefused(out, /A file,.* is in the way.*--out/);
+  });
+
+  it('an --out that is a link to nowhere', async () => {
+    await symlink(join(folder, 'nowhere'), join(folder, 'link'));
+    await expectOutRefused(join(folder, 'link'), /link that leads nowhere.*--out/);
+  });
+
+  it.skipIf(process.platform !== 'linux')('an --out in a read-only place', async () => {
+    await expectOutRefused('/sys/tabwright', /may write to with --out/);
+  });
+
+  it.skipIf(process.platform !== 'linux')('an --out in a file system that takes no folders', async () => {
+    await expectOutRefused('/proc/tabwright/run', /--out/);
   });
 
   it('a run folder of a newer version', async () => {
@@ -93,7 +120,7 @@ describe('the command line', () => {
     expect(stderr).toContain('"code":"unknown-model"');
   });
 
-  it('explains each command with examples', async () => {
+  it('explains each command with examples', { timeout: 120_000 }, async () => {
     for (const command of ['quickstart', 'eval', 'collect', 'sft', 'train', 'pretrain']) {
       const { code, stdout } = await runCli([command, '--help']);
       expect(code).toBe(0);

@@ -1,11 +1,13 @@
 // Models and trainer states as folders: `config.json` beside safetensors files. A folder appears whole or not at
-// all (written under another name, then renamed), and is checked tensor by tensor before anything is replaced.
+// all (written under another name, then renamed), and is checked tensor by tensor before anything is replaced. The one
+// it replaces is set aside until then; a process that ends in between leaves that to be read.
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { TabwrightError } from '../core/index.ts';
+import { makeFolder } from '../util/index.ts';
 import type { AdamState } from './adam.ts';
 import { loraConfigSchema, loraParts, loraSpecs, mergeLora, type LoraConfig } from './lora.ts';
 import { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-config.ts';
@@ -41,7 +43,8 @@ export async function saveModel(path: string, config: ModelConfig, weights: Weig
 }
 
 /** Reads a model, or the model inside a trainer state, with its adapters merged in. */
-export async function loadModel(path: string): Promise<{ config: ModelConfig; weights: Weights }> {
+export async function loadModel(name: string): Promise<{ config: ModelConfig; weights: Weights }> {
+  const path = await folderToRead(name);
   const { model, lora } = await readConfig(path);
   const weights = await readInto(path, MODEL_FILE, new Weights(weightSpecs(model)));
   if (lora) {
@@ -74,9 +77,10 @@ export async function saveTrainerState(
 
 /** Fills the given weights and moments from a folder of the same model and adapter settings. */
 export async function loadTrainerState(
-  path: string,
+  name: string,
   { config, base, adapters, lora, adam }: TrainerState,
 ): Promise<void> {
+  const path = await folderToRead(name);
   const file = await readConfig(path);
   const mismatch = (what: string): TabwrightError =>
     new TabwrightError(
@@ -112,13 +116,12 @@ async function writeFolder(
 ): Promise<void> {
   const temporary = join(dirname(path), `.${randomUUID()}.partial`);
   try {
-    await mkdir(temporary, { recursive: true });
+    await makeFolder(temporary);
     for (const [name, tensors] of Object.entries(files)) {
       await writeFile(join(temporary, name), encodeSafetensors(tensors), { flush: true });
     }
     await writeFile(join(temporary, CONFIG_FILE), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
-    await rm(path, { recursive: true, force: true });
-    await rename(temporary, path);
+    await replace(path, temporary);
   } catch (error) {
     // What went wrong first is what the caller must hear, not a second failure of tidying up.
     await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
@@ -133,6 +136,33 @@ async function writeFolder(
       },
     );
   }
+}
+
+/** At every instant `path`, or where it is missing the folder set aside, is a whole old or new one. */
+async function replace(path: string, temporary: string): Promise<void> {
+  const aside = asideOf(path);
+  if (await exists(path)) {
+    await rm(aside, { recursive: true, force: true }); // of a replacement that came as far as its last step
+    await rename(path, aside);
+  }
+  await rename(temporary, path);
+  await rm(aside, { recursive: true, force: true });
+}
+
+/** `path`, or what a replacement that was cut short has set aside. */
+async function folderToRead(path: string): Promise<string> {
+  return !(await exists(path)) && (await exists(asideOf(path))) ? asideOf(path) : path;
+}
+
+function asideOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.replaced`);
+}
+
+function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false, // whoever opens it then hears why
+  );
 }
 
 async function readConfig(path: string): Promise<ConfigFile> {

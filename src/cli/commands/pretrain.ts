@@ -40,6 +40,7 @@ const schema = z.strictObject({
       whichOf: z.number().nonnegative().default(0.17).describe('share of "Which of a, b is not checked?"'),
       selectThen: z.number().nonnegative().default(0.03).describe('share of "Select X and click OK."'),
     })
+    .refine((shares) => Object.values(shares).some((share) => share > 0), 'at least one share must be above 0')
     .prefault({}),
   ...pretrainConfigSchema.shape,
 });

@@ -36,15 +36,16 @@ export function duration(seconds: number): string {
 
 /** At most three significant digits, thousands as k: 12345 is "12.3k", 0.00012345 is "1.23e-4". */
 export function compact(value: number): string {
-  const size = Math.abs(value);
-  if (size >= 1e6) return `${trim(value / 1e6)}M`;
-  if (size >= 1e4) return `${trim(value / 1e3)}k`;
-  if (size > 0 && size < 1e-3) return Number(value.toPrecision(3)).toExponential();
-  return trim(value);
+  // Rounded first, because 999,600 rounds to a million.
+  const rounded = threeDigits(value);
+  const size = Math.abs(rounded);
+  if (size >= 1e6) return `${threeDigits(rounded / 1e6)}M`;
+  if (size >= 1e4) return `${threeDigits(rounded / 1e3)}k`;
+  return size > 0 && size < 1e-3 ? rounded.toExponential() : String(rounded);
 }
 
-function trim(value: number): string {
-  return String(Number(value.toPrecision(3)));
+function threeDigits(value: number): number {
+  return Number(value.toPrecision(3));
 }
 
 function signed(value: number): string {

@@ -3,8 +3,11 @@
 
 import { sameShape, type Graph, type Value } from './graph.ts';
 
-/** Gradients of `output` (summed over its elements) by each of `wrt`. Values that it does not depend on give an error. */
-export function gradients(graph: Graph, output: Value, wrt: readonly Value[]): Value[] {
+/**
+ * Gradients of `output` (summed over its elements) by each of `wrt`, on top of `earlier[i]` where that is given. Values
+ * that it does not depend on give an error.
+ */
+export function gradients(graph: Graph, output: Value, wrt: readonly Value[], earlier: readonly Value[] = []): Value[] {
   const active = new Set(wrt.map((value) => value.name));
   for (const entry of graph.tape) {
     if (entry.inputs.some((input) => active.has(input.name))) entry.outputs.forEach((value) => active.add(value.name));
@@ -14,21 +17,24 @@ export function gradients(graph: Graph, output: Value, wrt: readonly Value[]): V
 
   const seed = graph.node1('ConstantOfShape', [shapeOf(graph, output)], { type: 'float32', shape: output.shape });
   const ones = graph.node1('Add', [seed, graph.scalar(1)], { type: 'float32', shape: output.shape });
-  const partial = new Map<string, Value[]>([[output.name, [ones]]]);
-  const total = (value: Value): Value | undefined => {
-    const parts = partial.get(value.name);
-    if (!parts || parts.length === 1) return parts?.[0];
-    const sum = graph.node1('Sum', parts, { type: 'float32', shape: value.shape });
-    partial.set(value.name, [sum]);
-    return sum;
+  const partial = new Map<string, Value>([[output.name, ones]]);
+  // Two at a time, because the runtime merges a sum of two into the product that one of them is.
+  const accumulate = (value: Value, gradient: Value): void => {
+    const sofar = partial.get(value.name);
+    partial.set(
+      value.name,
+      sofar ? graph.node1('Sum', [sofar, gradient], { type: 'float32', shape: value.shape }) : gradient,
+    );
   };
+
+  wrt.forEach((value, i) => earlier[i] && accumulate(value, earlier[i]));
 
   // The backward pass appends nothing to the tape, so walking a copy is not needed; the length is still fixed first.
   for (let i = graph.tape.length - 1; i >= 0; i--) {
     const entry = graph.tape[i];
     const needs = entry.inputs.map((input) => active.has(input.name));
     if (!needs.includes(true)) continue;
-    const incoming = entry.outputs.map(total);
+    const incoming = entry.outputs.map((value) => partial.get(value.name));
     if (incoming.every((gradient) => gradient === undefined)) continue;
     entry.backward(incoming, needs).forEach((gradient, index) => {
       const input = entry.inputs[index];
@@ -38,13 +44,11 @@ export function gradients(graph: Graph, output: Value, wrt: readonly Value[]): V
           `internal: gradient of ${input.name} has shape [${gradient.shape.join()}], not [${input.shape.join()}]`,
         );
       }
-      const parts = partial.get(input.name);
-      if (parts) parts.push(gradient);
-      else partial.set(input.name, [gradient]);
+      accumulate(input, gradient);
     });
   }
   return wrt.map((value) => {
-    const gradient = total(value);
+    const gradient = partial.get(value.name);
     if (!gradient) throw new Error(`internal: ${output.name} does not depend on ${value.name}`);
     return gradient;
   });

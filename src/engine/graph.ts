@@ -109,7 +109,8 @@ export class Graph {
       create(NodeProtoSchema, {
         opType: op,
         domain: options.domain ?? '',
-        input: inputs.map((value) => value?.name ?? ''),
+        // An absent input at the end is left out: the runtime merges sums into products only where there is none.
+        input: inputs.slice(0, inputs.findLastIndex((value) => value) + 1).map((value) => value?.name ?? ''),
         output: outputs.map((value) => value.name),
         attribute: Object.entries(options.attributes ?? {}).map(([name, data]) => attribute(name, data)),
       }),

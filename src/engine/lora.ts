@@ -16,12 +16,10 @@ export const loraConfigSchema = z.strictObject({
 
 export type LoraConfig = Readonly<z.infer<typeof loraConfigSchema>>;
 
-/** One adapted block of rows of a (possibly fused) matrix. */
+/** One adapted matrix. */
 export type LoraPart = {
-  /** Engine name of the matrix. */
+  /** Engine name of the matrix [rows, columns]. */
   readonly weight: string;
-  /** Rows [start, start + rows) of it. */
-  readonly start: number;
   readonly rows: number;
   readonly columns: number;
   /** Names of A [rank, columns] and B [rows, rank] among the adapter weights. */
@@ -29,27 +27,14 @@ export type LoraPart = {
   readonly b: string;
 };
 
-/** The adapted blocks of a model, in storage order. */
+/** The adapted matrices of a model, in storage order. */
 export function loraParts(specs: readonly WeightSpec[], lora: LoraConfig): LoraPart[] {
-  return specs.flatMap((spec) => {
-    let start = 0;
-    return spec.parts.flatMap((part) => {
-      const at = start;
-      start += part.rows;
-      const module = part.name.split('.').at(-2)!;
-      if (!(lora.targetModules as readonly string[]).includes(module)) return [];
-      const stem = part.name.replace(/\.weight$/, '');
-      return [
-        {
-          weight: spec.name,
-          start: at,
-          rows: part.rows,
-          columns: spec.shape[1],
-          a: `${stem}.lora_A.weight`,
-          b: `${stem}.lora_B.weight`,
-        },
-      ];
-    });
+  return specs.flatMap(({ name, tensor, shape }) => {
+    const module = tensor.split('.').at(-2)!;
+    if (!(lora.targetModules as readonly string[]).includes(module)) return [];
+    const stem = tensor.replace(/\.weight$/, '');
+    const [rows, columns] = shape;
+    return [{ weight: name, rows, columns, a: `${stem}.lora_A.weight`, b: `${stem}.lora_B.weight` }];
   });
 }
 
@@ -59,11 +44,11 @@ export function loraSpecs(parts: readonly LoraPart[], lora: LoraConfig): WeightS
     // Kaiming-uniform with a = sqrt(5) has this standard deviation; the reference implementation uses it.
     {
       name: a,
+      tensor: a,
       shape: [lora.rank, columns],
-      parts: [{ name: a, rows: lora.rank }],
       init: { mean: 0, std: 1 / Math.sqrt(3 * columns) },
     },
-    { name: b, shape: [rows, lora.rank], parts: [{ name: b, rows }], init: { mean: 0, std: 0 } },
+    { name: b, tensor: b, shape: [rows, lora.rank], init: { mean: 0, std: 0 } },
   ]);
 }
 
@@ -84,7 +69,7 @@ export function mergeLora(
       for (let column = 0; column < part.columns; column++) {
         let sum = 0;
         for (let k = 0; k < lora.rank; k++) sum += b[row * lora.rank + k] * a[k * part.columns + column];
-        target[(part.start + row) * part.columns + column] += scale * sum;
+        target[row * part.columns + column] += scale * sum;
       }
     }
   }

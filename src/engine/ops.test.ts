@@ -7,10 +7,17 @@ const w = randomMatrix('w', [5, 4]);
 const cube = randomMatrix('cube', [2, 3, 4]);
 
 const CHECKS: Record<string, OpCheck> = {
-  linear: { inputs: { x, w }, build: (g, v) => ops.linear(g, v('x'), v('w')) },
+  linear: { inputs: { x, w }, build: (g, v) => ops.linear(g, v('x'), [v('w')])[0] },
   'linear with a residual': {
     inputs: { x, w, r: randomMatrix('r', [3, 5]) },
-    build: (g, v) => ops.linear(g, v('x'), v('w'), v('r')),
+    build: (g, v) => ops.linear(g, v('x'), [v('w')], [v('r')])[0],
+  },
+  'linear with several matrices, of which one with a residual and one left unused': {
+    inputs: { x, w, u: randomMatrix('u', [5, 4]), r: randomMatrix('r', [3, 5]) },
+    build: (g, v) => {
+      const [a, b] = ops.linear(g, v('x'), [v('w'), v('u'), v('w')], [undefined, v('r')]);
+      return ops.mul(g, a, b);
+    },
   },
   matmul: {
     inputs: { a: cube, b: randomMatrix('b', [2, 4, 5]) },
@@ -39,7 +46,7 @@ const CHECKS: Record<string, OpCheck> = {
     },
   },
   softmax: { inputs: { x: cube }, build: (g, v) => ops.softmax(g, v('x')) },
-  swiglu: { inputs: { x }, build: (g, v) => ops.swiglu(g, v('x')) },
+  swiglu: { inputs: { x, up: randomMatrix('up', [3, 4]) }, build: (g, v) => ops.swiglu(g, v('x'), v('up')) },
   'embedding, with an id that occurs twice': {
     inputs: { table: randomMatrix('table', [6, 4]) },
     integers: { ids: [2, 0, 2, 5] },

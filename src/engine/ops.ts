@@ -7,20 +7,40 @@ import { sameShape, type Dim, type Graph, type Shape, type Value } from './graph
 const MS = { domain: 'com.microsoft' } as const;
 const float = (shape: Shape): Omit<Value, 'name'> => ({ type: 'float32', shape });
 
-/** y[M, out] = x[M, in] w[out, in]^T (+ residual[M, out]). One Gemm forward, one per wanted gradient back. */
-export function linear(g: Graph, x: Value, w: Value, residual?: Value): Value {
-  const [rows] = x.shape as [Dim, Dim];
-  const y = g.node1('Gemm', [x, w, residual], float([rows, w.shape[0]]), { attributes: { transB: 1 } });
+/**
+ * y_i[M, out_i] = x[M, in] w_i[out_i, in]^T (+ residual_i[M, out_i]) for matrices that read the same x. One Gemm each
+ * forward, one per wanted gradient back; those by x add up in the Gemms.
+ */
+export function linear(
+  g: Graph,
+  x: Value,
+  matrices: readonly Value[],
+  residuals: readonly (Value | undefined)[] = [],
+): Value[] {
+  const outputs = matrices.map((w, i) =>
+    g.node1('Gemm', [x, w, residuals[i]], float([x.shape[0], w.shape[0]]), { attributes: { transB: 1 } }),
+  );
+  const added = matrices.flatMap((_, i) => (residuals[i] ? [i] : []));
   g.record({
-    inputs: residual ? [x, w, residual] : [x, w],
-    outputs: [y],
-    backward: ([dy], [needX, needW]) => [
-      needX ? g.node1('Gemm', [dy, w], float(x.shape)) : undefined,
-      needW ? g.node1('Gemm', [dy, x], float(w.shape), { attributes: { transA: 1 } }) : undefined,
-      residual ? dy : undefined,
-    ],
+    inputs: [x, ...matrices, ...added.map((i) => residuals[i]!)],
+    outputs,
+    backward: (gradients, [needX, ...needOthers]) => {
+      const used = matrices.flatMap((_, i) => (gradients[i] ? [i] : []));
+      const dx = needX
+        ? used.reduce<Value | undefined>(
+            (sum, i) => g.node1('Gemm', [gradients[i], matrices[i], sum], float(x.shape)),
+            undefined,
+          )
+        : undefined;
+      const dw = matrices.map((w, i) =>
+        needOthers[i] && gradients[i]
+          ? g.node1('Gemm', [gradients[i], x], float(w.shape), { attributes: { transA: 1 } })
+          : undefined,
+      );
+      return [dx, ...dw, ...added.map((i) => gradients[i])];
+    },
   });
-  return y;
+  return outputs;
 }
 
 export type MatmulOptions = {
@@ -116,25 +136,19 @@ export function softmax(g: Graph, x: Value): Value {
   return y;
 }
 
-/** Gated unit silu(gate) * up on the halves of x[M, 2C] (Shazeer 2020). */
-export function swiglu(g: Graph, x: Value): Value {
-  const half = [x.shape[0], (x.shape[1] as number) / 2];
-  const [gate, up] = g.node('Split', [x], [float(half), float(half)], { attributes: { axis: 1, num_outputs: 2 } }) as [
-    Value,
-    Value,
-  ];
-  const op = (name: string, ...inputs: Value[]): Value => g.node1(name, inputs, float(half));
+/** Gated unit silu(gate) * up (Shazeer 2020). */
+export function swiglu(g: Graph, gate: Value, up: Value): Value {
+  const op = (name: string, ...inputs: Value[]): Value => g.node1(name, inputs, float(gate.shape));
   const sigmoid = op('Sigmoid', gate);
   const silu = op('Mul', gate, sigmoid);
   const y = op('Mul', silu, up);
   g.record({
-    inputs: [x],
+    inputs: [gate, up],
     outputs: [y],
     backward: ([dy]) => {
       // d silu = s + silu (1 - s)
       const slope = op('Add', sigmoid, op('Sub', silu, op('Mul', silu, sigmoid)));
-      const dGate = op('Mul', op('Mul', dy!, up), slope);
-      return [g.node1('Concat', [dGate, op('Mul', dy!, silu)], float(x.shape), { attributes: { axis: 1 } })];
+      return [op('Mul', op('Mul', dy!, up), slope), op('Mul', dy!, silu)];
     },
   });
   return y;

@@ -36,14 +36,16 @@ export class Session {
     return new Session(session);
   }
 
-  /** Runs the graph; outputs by name, in storage owned by the caller. */
-  async run(feeds: Feeds): Promise<Record<string, Float32Array>> {
-    const tensors: Record<string, ort.Tensor> = {};
-    for (const [name, { data, shape }] of Object.entries(feeds)) {
-      tensors[name] =
-        data instanceof Float32Array ? new ort.Tensor('float32', data, shape) : new ort.Tensor('int64', data, shape);
-    }
-    const results = await this.#session.run(tensors);
+  /**
+   * Runs the graph; outputs by name, in storage owned by the caller. Those named in `into` are written there, which must
+   * not be an input too; all others get new storage, and their values are copied to it.
+   */
+  async run(feeds: Feeds, into: Feeds = {}): Promise<Record<string, Float32Array>> {
+    const given = tensors(into);
+    const results = await this.#session.run(
+      tensors(feeds),
+      Object.fromEntries(this.#session.outputNames.map((name) => [name, given[name] ?? null])),
+    );
     const outputs: Record<string, Float32Array> = {};
     for (const [name, value] of Object.entries(results)) outputs[name] = value.data as Float32Array;
     return outputs;
@@ -52,4 +54,13 @@ export class Session {
   async release(): Promise<void> {
     await this.#session.release();
   }
+}
+
+function tensors(feeds: Feeds): Record<string, ort.Tensor> {
+  return Object.fromEntries(
+    Object.entries(feeds).map(([name, { data, shape }]) => [
+      name,
+      data instanceof Float32Array ? new ort.Tensor('float32', data, shape) : new ort.Tensor('int64', data, shape),
+    ]),
+  );
 }

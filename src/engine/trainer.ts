@@ -23,7 +23,7 @@ import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { trainingGraph } from './training-graph.ts';
 import type { GraphLora } from './transformer.ts';
-import { drawWeights, initWeights, type Weights } from './weights.ts';
+import { drawWeights, initWeights, Weights } from './weights.ts';
 
 export type EmbeddedTrainerOptions = SessionOptions & {
   readonly config: ModelConfig;
@@ -48,7 +48,9 @@ export class EmbeddedTrainer implements Trainer {
   readonly #base: Weights;
   readonly #adapters: Weights | undefined;
   readonly #lora: GraphLora | undefined;
-  readonly #gradient: Weights;
+  /** The accumulated gradient, and two more of its size: each micro-batch reads one and writes another. */
+  #gradient: Weights;
+  #spare: readonly [Weights, Weights];
   readonly #adam: AdamState;
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #samplers: SamplerRuntime;
@@ -65,8 +67,8 @@ export class EmbeddedTrainer implements Trainer {
       this.#adapters = drawWeights(loraSpecs(parts, options.lora), options.seed ?? 0);
     }
     const trained = this.#trained;
-    this.#gradient = trained.clone();
-    this.#gradient.flat.fill(0);
+    this.#gradient = new Weights(trained.specs);
+    this.#spare = [new Weights(trained.specs), new Weights(trained.specs)];
     this.#adam = createAdamState(trained.flat.length);
     this.#samplers = new SamplerRuntime(options.config, options);
   }
@@ -253,33 +255,29 @@ export class EmbeddedTrainer implements Trainer {
     const scalars = lossScalars(loss, config);
     const session = await this.#session(loss, backward);
     const logprobs = data.map(({ tokens }) => new Float32Array(tokens.length).fill(NaN));
-    // Gradients join the accumulator only when every micro-batch has succeeded: an abort leaves no half of a batch behind.
-    const sum = backward ? new Float32Array(this.#gradient.flat.length) : undefined;
+    // The accumulator is replaced only when every micro-batch has succeeded: an abort leaves no half of a batch behind.
+    let sum = this.#gradient;
+    const [first, second] = this.#spare;
+    let next = first;
     let total = 0;
     for (const batch of batches) {
       signal?.throwIfAborted();
       if (batch.origin.length === 0) continue;
-      const outputs = await session.run(this.#feeds(batch, scalars));
+      const feeds = this.#feeds(batch, scalars);
+      const outputs = backward
+        ? await session.run({ ...feeds, ...weightFeeds(sum, 'earlier.') }, weightFeeds(next, 'gradient.'))
+        : await session.run(feeds);
       total += outputs['loss'][0];
       batch.origin.forEach(({ row, position }, i) => {
         logprobs[row][position] = outputs['logprobs'][i]!;
       });
-      if (sum) this.#addGradients(sum, outputs);
+      if (backward) [sum, next] = [next, sum === this.#gradient ? second : sum];
     }
-    if (sum) {
-      const flat = this.#gradient.flat;
-      for (let i = 0; i < flat.length; i++) flat[i] += sum[i];
+    if (sum !== this.#gradient) {
+      this.#spare = [this.#gradient, next];
+      this.#gradient = sum;
     }
     return { logprobs, metrics: { 'loss:sum': total } };
-  }
-
-  #addGradients(sum: Float32Array, outputs: Record<string, Float32Array>): void {
-    let at = 0;
-    for (const spec of this.#gradient.specs) {
-      const part = outputs[`gradient.${spec.name}`];
-      for (let i = 0; i < part.length; i++) sum[at + i] += part[i];
-      at += part.length;
-    }
   }
 
   #feeds(batch: MicroBatch, scalars: Feeds): Feeds {
@@ -325,9 +323,9 @@ type PassOptions = {
   readonly scored?: ScoredPositions;
 };
 
-export function weightFeeds(weights: Weights): Feeds {
+function weightFeeds(weights: Weights, prefix = ''): Feeds {
   return Object.fromEntries(
-    weights.specs.map((spec) => [spec.name, { data: weights.view(spec.name), shape: spec.shape }]),
+    weights.specs.map((spec) => [prefix + spec.name, { data: weights.view(spec.name), shape: spec.shape }]),
   );
 }
 

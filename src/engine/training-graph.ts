@@ -1,5 +1,5 @@
 // The graph of one training micro-batch: tokens and loss inputs in; log-probabilities of the scored targets, the
-// summed loss and, when asked for, the gradient of every trainable weight out.
+// summed loss and, when asked for, the accumulated gradient of every trainable weight out.
 
 import type { LossName } from '../core/index.ts';
 import { gradients } from './autodiff.ts';
@@ -27,7 +27,10 @@ export type TrainingGraphOptions = {
   readonly trainable: readonly WeightSpec[];
 };
 
-/** Outputs: `logprobs` [N], `loss` [1], and `gradient.<name>` for each trainable weight. */
+/**
+ * Outputs: `logprobs` [N], `loss` [1], and for each trainable weight `gradient.<name>`, which is `earlier.<name>` plus
+ * the gradient of this micro-batch.
+ */
 export function trainingGraph(options: TrainingGraphOptions): Graph {
   const { config, base, adapters, lora, loss, trainable } = options;
   const g = new Graph();
@@ -56,7 +59,10 @@ export function trainingGraph(options: TrainingGraphOptions): Graph {
   g.output('loss', g.node1('ReduceSum', [perToken], { type: 'float32', shape: [1] }, { attributes: { keepdims: 1 } }));
   if (trainable.length > 0) {
     const wanted = trainable.map((spec) => weight(spec.name));
-    gradients(g, perToken, wanted).forEach((gradient, i) => g.output(`gradient.${trainable[i].name}`, gradient));
+    const earlier = trainable.map(({ name, shape }) => g.input(`earlier.${name}`, 'float32', shape));
+    gradients(g, perToken, wanted, earlier).forEach((gradient, i) =>
+      g.output(`gradient.${trainable[i].name}`, gradient),
+    );
   }
   return g;
 }

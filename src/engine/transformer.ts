@@ -6,9 +6,9 @@
 import type { Dim, Graph, Value } from './graph.ts';
 import type { LoraConfig, LoraPart } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
-import { add, concat, linear, matmul, mul, reshape, rmsNorm, rope, softmax, split, swiglu, transpose } from './ops.ts';
+import { add, linear, matmul, mul, reshape, rmsNorm, rope, softmax, swiglu, transpose } from './ops.ts';
 
-/** Adapters of a graph: which blocks, and how strong. */
+/** Adapters of a graph: of which matrices, and how strong. */
 export type GraphLora = { readonly parts: readonly LoraPart[]; readonly config: LoraConfig };
 
 export type TransformerInputs = {
@@ -36,26 +36,28 @@ export function residualStream(g: Graph, { config, weight, lora, inputs, attend 
   const { heads, kvHeads, headDim, rmsNormEps } = config;
   const rows = inputs.embeddings.shape[0];
   const tables = { positions: inputs.positions, ...ropeTables(g, config) };
-  const project = (x: Value, name: string, residual?: Value): Value => {
-    const adapted = lora ? adapterDelta(g, { x, name, lora, weight, residual, rows }) : residual;
-    return linear(g, x, weight(name), adapted);
-  };
+  // One product per matrix: a fused one would have to be cut up again, and its gradient glued together.
+  const project = (x: Value, names: readonly string[], residual?: Value): Value[] =>
+    linear(
+      g,
+      x,
+      names.map((name) => weight(name)),
+      names.map((name) => (lora ? adapterDelta(g, { x, name, lora, weight, residual }) : residual)),
+    );
+  const byHead = (x: Value, count: number): Value =>
+    transpose(g, reshape(g, x, [inputs.batch, inputs.time, count, headDim]), [0, 2, 1, 3]);
 
   let stream = inputs.embeddings;
   for (let layer = 0; layer < config.layers; layer++) {
     const normed = rmsNorm(g, stream, weight(`${layer}.attentionNorm`), rmsNormEps);
-    const fused = project(normed, `${layer}.qkv`);
-    const byHead = transpose(
-      g,
-      reshape(g, fused, [inputs.batch, inputs.time, heads + 2 * kvHeads, headDim]),
-      [0, 2, 1, 3],
-    );
-    const [unrotated, v] = split(g, byHead, 1, [heads + kvHeads, kvHeads]) as [Value, Value];
-    const [q, k] = split(g, rope(g, unrotated, tables), 1, [heads, kvHeads]) as [Value, Value];
-    const context = transpose(g, attend(layer, q, k, v), [0, 2, 1, 3]);
-    stream = project(reshape(g, context, [rows, heads * headDim]), `${layer}.output`, stream);
-    const gated = swiglu(g, project(rmsNorm(g, stream, weight(`${layer}.mlpNorm`), rmsNormEps), `${layer}.gateUp`));
-    stream = project(gated, `${layer}.down`, stream);
+    const [q, k, v] = project(normed, [`${layer}.q`, `${layer}.k`, `${layer}.v`]);
+    const query = rope(g, byHead(q, heads), tables);
+    const key = rope(g, byHead(k, kvHeads), tables);
+    const context = transpose(g, attend(layer, query, key, byHead(v, kvHeads)), [0, 2, 1, 3]);
+    [stream] = project(reshape(g, context, [rows, heads * headDim]), [`${layer}.output`], stream);
+    const unit = rmsNorm(g, stream, weight(`${layer}.mlpNorm`), rmsNormEps);
+    const [gate, up] = project(unit, [`${layer}.gate`, `${layer}.up`]);
+    [stream] = project(swiglu(g, gate, up), [`${layer}.down`], stream);
   }
   return stream;
 }
@@ -63,7 +65,7 @@ export function residualStream(g: Graph, { config, weight, lora, inputs, attend 
 /** Final norm and output head on selected rows: logits [N, V]. */
 export function outputLogits(g: Graph, rows: Value, config: ModelConfig, weight: (name: string) => Value): Value {
   const normed = rmsNorm(g, rows, weight('norm'), config.rmsNormEps);
-  return linear(g, normed, weight(config.tieEmbeddings ? 'embed' : 'head'));
+  return linear(g, normed, [weight(config.tieEmbeddings ? 'embed' : 'head')])[0];
 }
 
 /**
@@ -91,30 +93,15 @@ type AdapterOptions = {
   readonly lora: GraphLora;
   readonly weight: (name: string) => Value;
   readonly residual: Value | undefined;
-  readonly rows: Dim;
 };
 
-/** What the adapters of one matrix add to its output, plus the residual; undefined where neither exists. */
-function adapterDelta(g: Graph, { x, name, lora, weight, residual, rows }: AdapterOptions): Value | undefined {
-  const parts = lora.parts.filter((part) => part.weight === name);
-  if (parts.length === 0) return residual;
-  const total = weight(name).shape[0] as number;
-  const blocks: Value[] = [];
-  let at = 0;
-  const zeros = (size: number): void => {
-    if (size > 0)
-      blocks.push(
-        g.node1('Expand', [g.scalar(0), g.runtimeShape([rows, size])], { type: 'float32', shape: [rows, size] }),
-      );
-  };
-  for (const part of parts) {
-    zeros(part.start - at);
-    blocks.push(linear(g, linear(g, x, weight(part.a)), weight(part.b)));
-    at = part.start + part.rows;
-  }
-  zeros(total - at);
-  const joined = blocks.length === 1 ? blocks[0] : concat(g, blocks, 1, total);
-  const scaled = mul(g, joined, g.scalar(lora.config.alpha / lora.config.rank));
+/** What the adapter of one matrix adds to its output, plus the residual; undefined where neither exists. */
+function adapterDelta(g: Graph, { x, name, lora, weight, residual }: AdapterOptions): Value | undefined {
+  const part = lora.parts.find((candidate) => candidate.weight === name);
+  if (!part) return residual;
+  const [low] = linear(g, x, [weight(part.a)]);
+  const [delta] = linear(g, low, [weight(part.b)]);
+  const scaled = mul(g, delta, g.scalar(lora.config.alpha / lora.config.rank));
   return residual ? add(g, residual, scaled) : scaled;
 }
 

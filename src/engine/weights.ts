@@ -1,15 +1,14 @@
-// Named weights on one flat buffer, so that the optimiser, snapshots and gradient sums are single loops. Matrices
-// that are multiplied together are stored together (q, k and v; gate and up) and still have their own public names.
+// Named weights on one flat buffer, so that the optimiser, snapshots and gradient sums are single loops.
 
 import { createRng, type Rng } from '../util/index.ts';
 import type { ModelConfig } from './model-config.ts';
 
 export type WeightSpec = {
-  /** The engine's name of the (possibly fused) matrix. */
+  /** The engine's name. */
   readonly name: string;
+  /** The name in files. */
+  readonly tensor: string;
   readonly shape: readonly number[];
-  /** Public tensor names, in row order; a matrix that is not fused has one. */
-  readonly parts: readonly { readonly name: string; readonly rows: number }[];
   /** Normal distribution at initialisation. */
   readonly init: { readonly mean: number; readonly std: number };
 };
@@ -28,8 +27,8 @@ export function weightSpecs(config: ModelConfig): WeightSpec[] {
   const residual = { mean: 0, std: SMALL.std / Math.sqrt(2 * layers) };
   const single = (name: string, tensor: string, shape: readonly number[], init: WeightSpec['init']): WeightSpec => ({
     name,
+    tensor,
     shape,
-    parts: [{ name: tensor, rows: shape[0] }],
     init,
   });
   const specs = [single('embed', 'model.embed_tokens.weight', [vocabSize, width], SMALL)];
@@ -38,27 +37,13 @@ export function weightSpecs(config: ModelConfig): WeightSpec[] {
     const prefix = `model.layers.${i}`;
     specs.push(
       single(`${i}.attentionNorm`, `${prefix}.input_layernorm.weight`, [width], ONE),
-      {
-        name: `${i}.qkv`,
-        shape: [(heads + 2 * kvHeads) * headDim, width],
-        parts: [
-          { name: `${prefix}.self_attn.q_proj.weight`, rows: heads * headDim },
-          { name: `${prefix}.self_attn.k_proj.weight`, rows: kvHeads * headDim },
-          { name: `${prefix}.self_attn.v_proj.weight`, rows: kvHeads * headDim },
-        ],
-        init: SMALL,
-      },
+      single(`${i}.q`, `${prefix}.self_attn.q_proj.weight`, [heads * headDim, width], MATCHING),
+      single(`${i}.k`, `${prefix}.self_attn.k_proj.weight`, [kvHeads * headDim, width], MATCHING),
+      single(`${i}.v`, `${prefix}.self_attn.v_proj.weight`, [kvHeads * headDim, width], SMALL),
       single(`${i}.output`, `${prefix}.self_attn.o_proj.weight`, [width, heads * headDim], residual),
       single(`${i}.mlpNorm`, `${prefix}.post_attention_layernorm.weight`, [width], ONE),
-      {
-        name: `${i}.gateUp`,
-        shape: [2 * inner, width],
-        parts: [
-          { name: `${prefix}.mlp.gate_proj.weight`, rows: inner },
-          { name: `${prefix}.mlp.up_proj.weight`, rows: inner },
-        ],
-        init: SMALL,
-      },
+      single(`${i}.gate`, `${prefix}.mlp.gate_proj.weight`, [inner, width], SMALL),
+      single(`${i}.up`, `${prefix}.mlp.up_proj.weight`, [inner, width], SMALL),
       single(`${i}.down`, `${prefix}.mlp.down_proj.weight`, [width, inner], residual),
     );
   }
@@ -86,28 +71,16 @@ export class Weights {
     }
   }
 
-  /** The live storage of one (possibly fused) weight. */
+  /** The live storage of one weight. */
   view(name: string): Float32Array {
     const view = this.#views.get(name);
     if (!view) throw new Error(`internal: no weight named ${name}`);
     return view;
   }
 
-  /** Public tensors in file order; `data` is live storage. */
-  tensors(): { name: string; shape: number[]; data: Float32Array }[] {
-    return this.specs.flatMap((spec) => {
-      const rest = spec.shape.slice(1);
-      let row = 0;
-      return spec.parts.map((part) => {
-        const start = row * elements(rest);
-        row += part.rows;
-        return {
-          name: part.name,
-          shape: [part.rows, ...rest],
-          data: this.view(spec.name).subarray(start, row * elements(rest)),
-        };
-      });
-    });
+  /** Tensors by public name in file order; `data` is live storage. */
+  tensors(): { name: string; shape: readonly number[]; data: Float32Array }[] {
+    return this.specs.map(({ name, tensor, shape }) => ({ name: tensor, shape, data: this.view(name) }));
   }
 
   clone(): Weights {
@@ -130,12 +103,11 @@ export function initWeights(config: ModelConfig, seed: number): Weights {
   const weights = drawWeights(weightSpecs(config), seed);
   const block = config.headDim * config.hiddenSize;
   for (let layer = 0; layer < config.layers; layer++) {
-    const qkv = weights.view(`${layer}.qkv`);
-    const keys = qkv.subarray(config.heads * block, (config.heads + config.kvHeads) * block);
-    fillNormal(qkv.subarray(0, config.heads * block), MATCHING, createRng('queries', seed, layer));
+    const queries = weights.view(`${layer}.q`);
+    const keys = weights.view(`${layer}.k`);
     for (let head = 0; head < config.kvHeads; head++) {
       const query = head * (config.heads / config.kvHeads);
-      keys.set(qkv.subarray(query * block, (query + 1) * block), head * block);
+      keys.set(queries.subarray(query * block, (query + 1) * block), head * block);
     }
   }
   return weights;

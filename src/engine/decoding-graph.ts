@@ -4,10 +4,11 @@
 // of the tokens sampled since. Attention adds the two parts before one softmax.
 // Letters: B sequences, T prompt length, R tokens sampled before this one, H and K heads, F head size.
 
+import { softmax } from './attention.ts';
 import { sequenceEmbeddings, stepEmbeddings } from './embeddings.ts';
 import { Graph, type Value } from './graph.ts';
 import type { ModelConfig } from './model-config.ts';
-import { add, concat, gatherRows, matmul, reshape, softmax, targetLogprobs } from './ops.ts';
+import { add, concat, gatherRows, matmul, reshape, targetLogprobs } from './ops.ts';
 import { causalAttention, outputLogits, residualStream, type Attend, type TransformerInputs } from './transformer.ts';
 import type { WeightSpec } from './weights.ts';
 

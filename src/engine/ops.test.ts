@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { attention } from './attention.ts';
 import * as ops from './ops.ts';
 import { gradientError, randomMatrix, type OpCheck } from './test-support.ts';
 
@@ -45,7 +46,17 @@ const CHECKS: Record<string, OpCheck> = {
       return ops.rope(g, v('x'), { positions: g.constant('int64', [1], [2]), cos, sin });
     },
   },
-  softmax: { inputs: { x: cube }, build: (g, v) => ops.softmax(g, v('x')) },
+  attention: {
+    inputs: {
+      q: randomMatrix('q', [2, 2, 3, 4]),
+      k: randomMatrix('k', [2, 2, 5, 4]),
+      v: randomMatrix('v', [2, 2, 5, 4]),
+    },
+    build: (g, v) => {
+      const mask = g.constant('float32', [3, 5], [0, -1, -1e9, 0, 0, 0, 0, -1e9, 0, 0.5, 0, 0, 0, 0, 0]);
+      return attention(g, { q: v('q'), k: v('k'), v: v('v'), mask, scale: 2 });
+    },
+  },
   swiglu: { inputs: { x, up: randomMatrix('up', [3, 4]) }, build: (g, v) => ops.swiglu(g, v('x'), v('up')) },
   'embedding, with an id that occurs twice': {
     inputs: { table: randomMatrix('table', [6, 4]) },

@@ -51,18 +51,10 @@ export type MatmulOptions = {
 };
 
 /** Batched product over the last two axes with optional transposes and scale: scale * op(a) op(b). */
-export function matmul(
-  g: Graph,
-  a: Value,
-  b: Value,
-  { transA = false, transB = false, scale = 1 }: MatmulOptions = {},
-): Value {
-  const product = (p: Value, q: Value, tp: boolean, tq: boolean): Value => {
-    const rank = p.shape.length;
-    const shape = [...p.shape.slice(0, rank - 2), p.shape[rank - (tp ? 1 : 2)], q.shape[rank - (tq ? 2 : 1)]];
-    const attributes = { transA: tp ? 1 : 0, transB: tq ? 1 : 0, alpha: { float: scale } };
-    return g.node1('FusedMatMul', [p, q], float(shape), { attributes, ...MS });
-  };
+export function matmul(g: Graph, a: Value, b: Value, options: MatmulOptions = {}): Value {
+  const { transA = false, transB = false, scale = 1 } = options;
+  const product = (p: Value, q: Value, tp: boolean, tq: boolean): Value =>
+    batchedProduct(g, p, q, { transA: tp, transB: tq, scale });
   const y = product(a, b, transA, transB);
   g.record({
     inputs: [a, b],
@@ -73,6 +65,19 @@ export function matmul(
     ],
   });
   return y;
+}
+
+/** `matmul` as a node alone, for operations that know their own way back. */
+export function batchedProduct(
+  g: Graph,
+  a: Value,
+  b: Value,
+  { transA = false, transB = false, scale = 1 }: MatmulOptions = {},
+): Value {
+  const rank = a.shape.length;
+  const shape = [...a.shape.slice(0, rank - 2), a.shape[rank - (transA ? 1 : 2)], b.shape[rank - (transB ? 2 : 1)]];
+  const attributes = { transA: transA ? 1 : 0, transB: transB ? 1 : 0, alpha: { float: scale } };
+  return g.node1('FusedMatMul', [a, b], float(shape), { attributes, ...MS });
 }
 
 /** Root-mean-square norm over the last axis (Zhang and Sennrich 2019): y = w x / sqrt(mean(x^2) + eps). */
@@ -86,18 +91,18 @@ export function rmsNorm(g: Graph, x: Value, w: Value, eps: number): Value {
   g.record({
     inputs: [x, w],
     outputs: [y],
+    // With r = 1 / sqrt(mean(x^2) + eps) and p = dy x r: dw = sum of p over rows, dx = r (dy w - x r mean(p w)).
     backward: ([dy], [needX, needW]) => {
-      const normed = g.node1('Mul', [x, inverse], float(x.shape));
-      const scaled = g.node1('Mul', [dy, w], float(x.shape));
-      const projection = g.node1('Mul', [scaled, normed], float(x.shape));
-      const mean = g.node1('ReduceMean', [projection, g.constant('int64', [1], [-1])], float(perRow), {
-        attributes: { keepdims: 1 },
-      });
-      const inner = g.node1('Sub', [scaled, g.node1('Mul', [normed, mean], float(x.shape))], float(x.shape));
-      return [
-        needX ? g.node1('Mul', [inner, inverse], float(x.shape)) : undefined,
-        needW ? reduceTo(g, g.node1('Mul', [dy, normed], float(x.shape)), w.shape) : undefined,
-      ];
+      const product = (a: Value, b: Value): Value => g.node1('Mul', [a, b], float(x.shape));
+      const scaled = product(product(dy!, x), inverse);
+      const dw = needW ? reduceTo(g, scaled, w.shape) : undefined;
+      if (!needX) return [undefined, dw];
+      const channels = w.shape[0] as number;
+      const column = g.node1('Reshape', [w, g.constant('int64', [2], [channels, 1])], float([channels, 1]));
+      const sum = g.node1('MatMul', [scaled, column], float(perRow));
+      const mean = g.node1('Mul', [sum, g.scalar(1 / channels)], float(perRow));
+      const along = product(x, g.node1('Mul', [mean, inverse], float(perRow)));
+      return [product(g.node1('Sub', [product(dy!, w), along], float(x.shape)), inverse), dw];
     },
   });
   return y;
@@ -118,24 +123,6 @@ export function rope(g: Graph, x: Value, { positions, cos, sin }: RopeTables): V
   return y;
 }
 
-/** Softmax over the last axis. */
-export function softmax(g: Graph, x: Value): Value {
-  const y = g.node1('Softmax', [x], float(x.shape), { attributes: { axis: -1 } });
-  const perRow = [...x.shape.slice(0, -1), 1];
-  g.record({
-    inputs: [x],
-    outputs: [y],
-    backward: ([dy]) => {
-      const weighted = g.node1('Mul', [dy, y], float(x.shape));
-      const sum = g.node1('ReduceSum', [weighted, g.constant('int64', [1], [-1])], float(perRow), {
-        attributes: { keepdims: 1 },
-      });
-      return [g.node1('Sub', [weighted, g.node1('Mul', [y, sum], float(x.shape))], float(x.shape))];
-    },
-  });
-  return y;
-}
-
 /** Gated unit silu(gate) * up (Shazeer 2020). */
 export function swiglu(g: Graph, gate: Value, up: Value): Value {
   const op = (name: string, ...inputs: Value[]): Value => g.node1(name, inputs, float(gate.shape));
@@ -146,26 +133,34 @@ export function swiglu(g: Graph, gate: Value, up: Value): Value {
     inputs: [gate, up],
     outputs: [y],
     backward: ([dy]) => {
-      // d silu = s + silu (1 - s)
-      const slope = op('Add', sigmoid, op('Sub', silu, op('Mul', silu, sigmoid)));
-      return [op('Mul', op('Mul', dy!, up), slope), op('Mul', dy!, silu)];
+      // dGate = dy up (s + silu (1 - s)) with s = sigmoid(gate), and silu up = y.
+      const dGate = op('Mul', dy!, op('Add', y, op('Mul', sigmoid, op('Sub', up, y))));
+      return [dGate, op('Mul', dy!, silu)];
     },
   });
   return y;
 }
 
-/** Rows of table[V, C] by ids of any shape, flattened: [M, C]. The gradient is a product with the one-hot ids. */
+/** Rows of table[V, C] by ids of any shape, flattened: [M, C]. */
 export function embedding(g: Graph, table: Value, ids: Value, rows: Dim): Value {
-  const [vocabulary, channels] = table.shape as [number, number];
+  const channels = table.shape[1];
   const flat = g.node1('Reshape', [ids, g.constant('int64', [1], [-1])], { type: 'int64', shape: [rows] });
   const y = g.node1('Gather', [table, flat], float([rows, channels]), { attributes: { axis: 0 } });
   g.record({
     inputs: [table],
     outputs: [y],
     backward: ([dy]) => {
-      const depth = g.constant('int64', [1], [vocabulary]);
-      const hot = g.node1('OneHot', [flat, depth, g.constant('float32', [2], [0, 1])], float([rows, vocabulary]));
-      return [g.node1('Gemm', [hot, dy], float(table.shape), { attributes: { transA: 1 } })];
+      // ScatterND would be faster, but its threads race where an id occurs twice; this runs on one.
+      const index = { type: 'int64', shape: [rows, channels] } as const;
+      const column = g.node1('Unsqueeze', [flat, g.constant('int64', [1], [1])], { type: 'int64', shape: [rows, 1] });
+      const sizes = g.node1('Shape', [y], { type: 'int64', shape: [2] });
+      const zeros = g.node1('ConstantOfShape', [g.shapeVector(table.shape)], float(table.shape));
+      const attributes = { axis: 0, reduction: 'add' };
+      return [
+        g.node1('ScatterElements', [zeros, g.node1('Expand', [column, sizes], index), dy], float(table.shape), {
+          attributes,
+        }),
+      ];
     },
   });
   return y;

@@ -3,10 +3,11 @@
 // decoding, so attention over them is a function argument.
 // Letters: M = B T rows, D width, H query heads, K key/value heads, F head size, N rows that are scored.
 
+import { attention } from './attention.ts';
 import type { Dim, Graph, Value } from './graph.ts';
 import type { LoraConfig, LoraPart } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
-import { add, linear, matmul, mul, reshape, rmsNorm, rope, softmax, swiglu, transpose } from './ops.ts';
+import { add, linear, mul, reshape, rmsNorm, rope, swiglu, transpose } from './ops.ts';
 
 /** Adapters of a graph: of which matrices, and how strong. */
 export type GraphLora = { readonly parts: readonly LoraPart[]; readonly config: LoraConfig };
@@ -82,8 +83,8 @@ export function causalAttention(
   const folded = mask.shape[0];
   return (_layer, q, k, v) => {
     const rows = reshape(g, q, [inputs.batch, kvHeads, folded, headDim]);
-    const scores = add(g, matmul(g, rows, k, { transB: true, scale: 1 / Math.sqrt(headDim) }), mask);
-    return reshape(g, matmul(g, softmax(g, scores), v), [inputs.batch, heads, inputs.time, headDim]);
+    const context = attention(g, { q: rows, k, v, mask, scale: 1 / Math.sqrt(headDim) });
+    return reshape(g, context, [inputs.batch, heads, inputs.time, headDim]);
   };
 }
 

@@ -79,5 +79,5 @@ async function modelFolder(name: string): Promise<string> {
       details: { name },
     });
   }
-  return run.checkpointPath(last.state_path ?? last.name);
+  return run.checkpointPath(last.sampler_path ?? last.state_path ?? last.name);
 }

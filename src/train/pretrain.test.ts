@@ -77,7 +77,7 @@ describe('pretraining', () => {
       rows,
       levels: 1,
       signal,
-      config: config({ steps: 10, scheduleSteps: 10, batchTokens: 40, floor: 0.1, learningRate: 1 }),
+      config: config({ steps: 10, batchTokens: 40, floor: 0.1, learningRate: 1 }),
     });
     const sizes = batches.map((batch) => batch.reduce((sum, { tokens }) => sum + tokens.length, 0));
     expect(Math.max(...sizes)).toBeLessThan(40 + 9);
@@ -91,6 +91,31 @@ describe('pretraining', () => {
         Math.max(...batch.map(({ tokens }) => tokens.length)) - Math.min(...batch.map(({ tokens }) => tokens.length)),
     );
     expect(spread.reduce((a, b) => a + b, 0) / spread.length).toBeLessThan(4);
+  });
+
+  it('measures on the hardest level alone, and ends when that is enough', async () => {
+    const { trainer, batches } = recorder(Math.log(0.9));
+    const measuredAt: number[] = [];
+    const settings = config({ steps: 200, advanceAt: 0.5 });
+    const { level } = await pretrain({
+      stage: 'p',
+      trainer,
+      rows: () => row,
+      levels: 3,
+      signal,
+      config: settings,
+      inspectEvery: 2,
+      inspect: () => {
+        measuredAt.push(batches.length);
+        return Promise.resolve({ accuracy: measuredAt.length / 10 });
+      },
+      enough: ({ accuracy }) => accuracy >= 0.3,
+    });
+    expect(level).toBe(2);
+    expect(measuredAt).toHaveLength(3);
+    expect(batches).toHaveLength(measuredAt[2]);
+    // A running mean of 0.9 passes 0.5 after eight steps, twice.
+    expect(measuredAt).toEqual([16, 18, 20]);
   });
 
   it('stops when it is told to', async () => {

@@ -1,5 +1,6 @@
 // Pretraining on generated rows: next-token prediction, answers with weight one and prompts with a small weight, on
-// a curriculum that gets harder when the answers are right. Knows no lesson; rows come by number.
+// a curriculum that gets harder when the answers are right, until the model is good enough. Knows no lesson; rows come
+// by number.
 
 import { z } from 'zod';
 import type { Datum, Trainer } from '../core/index.ts';
@@ -7,8 +8,7 @@ import { learningRateAt } from '../algorithms/index.ts';
 import type { TrainingContext } from './training-context.ts';
 
 export const pretrainConfigSchema = z.strictObject({
-  steps: z.int().positive().default(1200).describe('optimiser steps'),
-  scheduleSteps: z.int().positive().default(1758).describe('steps over which the rate falls; training may end before'),
+  steps: z.int().positive().default(3000).describe('most optimiser steps; the rate falls over these'),
   batchTokens: z.int().positive().default(2048).describe('tokens per optimiser step'),
   learningRate: z.number().positive().default(2e-3).describe('learning rate after the warm-up; falls by a cosine'),
   floor: z.number().min(0).max(1).default(0.05).describe('share of the rate that is left at the end'),
@@ -45,11 +45,18 @@ export type PretrainOptions = Omit<TrainingContext, 'runSeed'> & {
   /** Number of difficulties. */
   readonly levels: number;
   readonly config: PretrainConfig;
-  /** Called now and then with the trainer at rest, e.g. to measure accuracy or save; its figures join the metrics. */
-  readonly inspect?: (tokens: number) => Promise<Readonly<Record<string, number>>>;
-  /** Steps between two calls of `inspect`. Default 400. */
+  /**
+   * Called on the hardest level and after the last step, with the trainer at rest, e.g. to measure accuracy; its
+   * figures join the metrics.
+   */
+  readonly inspect?: () => Promise<Figures>;
+  /** Steps between two calls of `inspect`. Default 50. */
   readonly inspectEvery?: number;
+  /** Whether training may end, by what `inspect` gave. Default: it goes on to the last step. */
+  readonly enough?: (figures: Figures) => boolean;
 };
+
+type Figures = Readonly<Record<string, number>>;
 
 /** Share of the newest batch in the running mean that decides about the next level. */
 const SMOOTHING = 0.1;
@@ -68,7 +75,8 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
     listener,
     signal,
     inspect,
-    inspectEvery = 400,
+    inspectEvery = 50,
+    enough = () => false,
   } = options;
   const { now = () => performance.now() } = options;
   const start = now();
@@ -88,10 +96,10 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
       shape: 'cosine',
       peak: config.learningRate,
       warmupSteps: config.warmupSteps,
-      totalSteps: config.scheduleSteps,
+      totalSteps: config.steps,
       floor: config.floor,
     } as const;
-    const learningRate = learningRateAt(schedule, Math.min(step, config.scheduleSteps - 1));
+    const learningRate = learningRateAt(schedule, step);
     const adam = { learningRate, beta2: config.beta2, eps: 1e-8, gradClipNorm: config.gradClipNorm };
     const { metrics } = await trainer.optimStep(adam, { signal });
     tokens += size;
@@ -105,7 +113,8 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
       rightness = 0;
       waiting = [];
     }
-    const last = step === config.steps - 1;
+    const due = step === config.steps - 1 || (level === levels - 1 && (step + 1) % inspectEvery === 0);
+    const figures = inspect && due ? await inspect() : {};
     const seconds = (now() - stepStart) / 1000;
     const row = {
       'train/answer_probability': mean,
@@ -114,7 +123,7 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
       'train/tokens': tokens,
       ...metrics,
       'time/total': seconds,
-      ...(inspect && (last || (step + 1) % inspectEvery === 0) ? await inspect(tokens) : {}),
+      ...figures,
     };
     run?.appendMetrics({ stage, step, ...row });
     listener?.({
@@ -125,6 +134,7 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
       metrics: row,
       tokensPerSecond: size / Math.max(seconds, 1e-9),
     });
+    if (due && enough(figures)) break;
   }
   const summary = `${tokens} tokens, level ${level + 1} of ${levels}, answers right with probability ${rightness.toFixed(3)}`;
   listener?.({ kind: 'stage-end', stage, seconds: (now() - start) / 1000, summary });

@@ -33,19 +33,23 @@ const weightsOf = (model: string): Promise<Buffer> => readFile(join(model, 'mode
 describe('pretraining', () => {
   let model: string;
 
-  it('writes a row of metrics a step and a model that eval measures', { timeout: TIMEOUT }, async () => {
-    model = await pretrain('first', 1);
-    const rows = await (await readRun(join(folder, 'first'))).readMetrics();
-    expect(rows.map(({ step }) => step)).toEqual([0, 1, 2]);
-    expect(rows[2]['accuracy/click']).toBeTypeOf('number');
+  it(
+    'writes a row of metrics a step and a model that eval measures, by the name of the run',
+    { timeout: TIMEOUT },
+    async () => {
+      model = await pretrain('first', 1);
+      const rows = await (await readRun(join(folder, 'first'))).readMetrics();
+      expect(rows.map(({ step }) => step)).toEqual([0, 1, 2]);
+      expect(rows[2]['accuracy/click']).toBeTypeOf('number');
 
-    const out = join(folder, 'eval');
-    const args = ['eval', '--model', model, '--episodes', '2', '--pages', '2', '--out', out];
-    const { code, stderr } = await runCli(args);
-    expect(code, stderr).toBe(0);
-    const report = reportSchema.parse(JSON.parse(await readFile(join(out, 'report.json'), 'utf8')));
-    expect(report.stages[0]).toMatchObject({ episodes: 2, invalid: 0 });
-  });
+      const out = join(folder, 'eval');
+      const args = ['eval', '--model', join(folder, 'first'), '--episodes', '2', '--pages', '2', '--out', out];
+      const { code, stderr } = await runCli(args);
+      expect(code, stderr).toBe(0);
+      const report = reportSchema.parse(JSON.parse(await readFile(join(out, 'report.json'), 'utf8')));
+      expect(report.stages[0]).toMatchObject({ episodes: 2, invalid: 0 });
+    },
+  );
 
   it(
     'gives the same weights, byte for byte, for the same seed, and others for another',

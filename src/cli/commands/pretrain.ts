@@ -32,22 +32,29 @@ const NANO_SHAPE: ModelConfig = {
 };
 
 const schema = z.strictObject({
-  seed: z.int().nonnegative().default(1).describe('of the weights and the lessons'),
+  seed: z.int().nonnegative().max(1023).default(1).describe('of the weights and the lessons'),
   mix: z
     .strictObject({
-      click: z.number().nonnegative().default(0.62).describe('share of "Click X."'),
-      isChecked: z.number().nonnegative().default(0.18).describe('share of "Is X checked?"'),
-      whichOf: z.number().nonnegative().default(0.17).describe('share of "Which of a, b is not checked?"'),
-      selectThen: z.number().nonnegative().default(0.03).describe('share of "Select X and click OK."'),
+      click: z.number().nonnegative().default(0.6).describe('share of "Click X."'),
+      isChecked: z.number().nonnegative().default(0.17).describe('share of "Is X checked?"'),
+      whichOf: z.number().nonnegative().default(0.22).describe('share of "Which of a, b is on the page?"'),
+      selectThen: z.number().nonnegative().default(0.01).describe('share of "Select X and click OK."'),
     })
     .refine((shares) => Object.values(shares).some((share) => share > 0), 'at least one share must be above 0')
     .prefault({}),
+  stopAt: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.6)
+    .describe('accuracy on held-out "Select X and click OK." at which training ends; 0 is never'),
   ...pretrainConfigSchema.shape,
 });
 
-/** Lessons that accuracy is measured on; training never reaches their seeds. */
+/** Lessons that accuracy is measured on; training, whose seeds lie below 1024 times 2^30, never reaches them. */
 const HELD_OUT_SEED = 2 ** 40;
-const HELD_OUT_COUNT = 400;
+const HELD_OUT_PER_KIND = 100;
+const NO_LESSONS: LessonMix = { click: 0, 'is-checked': 0, 'which-of': 0, 'select-then': 0 };
 
 export const pretrain: CommandSpec<typeof schema> = {
   name: 'pretrain',
@@ -56,7 +63,7 @@ export const pretrain: CommandSpec<typeof schema> = {
   schema,
   flags: ['out', 'overwrite'],
   async action({ config, given, listener, signal, print }) {
-    const { seed, mix, ...settings } = config;
+    const { seed, mix, stopAt, ...settings } = config;
     const shares: LessonMix = {
       click: mix.click,
       'is-checked': mix.isChecked,
@@ -85,11 +92,14 @@ export const pretrain: CommandSpec<typeof schema> = {
       config: settings,
       inspect: async () => {
         await using sampler = await trainer.saveWeightsAndGetSampler({ signal });
-        return lessonAccuracy(sampler, shares, signal);
+        return lessonAccuracy(sampler, signal);
       },
+      enough: (figures) => stopAt > 0 && figures['accuracy/select-then'] >= stopAt,
     });
     const path = run.checkpointPath('model');
     await trainer.saveWeightsForSampler(path, { signal });
+    const { step } = trainer;
+    run.appendCheckpoint({ name: 'model', stage: 'pretrain', batch: step, sampler_path: 'model', final: true });
     print(`Model: ${path}  (tabwright eval --model ${path})`, { model: path });
   },
 };
@@ -107,23 +117,18 @@ function lessonRow({ instruction, page, answer, subject }: Lesson): PretrainRow 
 }
 
 /** Share of held-out lessons that the model answers exactly, by kind, without sampling noise. */
-async function lessonAccuracy(sampler: Sampler, mix: LessonMix, signal: AbortSignal): Promise<Record<string, number>> {
+async function lessonAccuracy(sampler: Sampler, signal: AbortSignal): Promise<Record<string, number>> {
   const stop = [nanoControlId('<end>')];
-  const counts = new Map(LESSON_KINDS.map((kind) => [kind, { right: 0, all: 0 }]));
-  await Promise.all(
-    Array.from({ length: HELD_OUT_COUNT }, async (_, i) => {
-      const lesson = createLesson(HELD_OUT_SEED + i, mix);
-      const { prompt, answer } = lessonRow(lesson);
-      const [reply] = await sampler.sample(
-        { prompt, numSamples: 1, params: { maxTokens: 8, temperature: 0, stop } },
-        { signal },
-      );
-      const count = counts.get(lesson.kind)!;
-      count.all++;
-      if (reply.tokens.join() === answer.join()) count.right++;
-    }),
-  );
-  return Object.fromEntries(
-    [...counts].filter(([, { all }]) => all > 0).map(([kind, { right, all }]) => [`accuracy/${kind}`, right / all]),
-  );
+  const accuracies = LESSON_KINDS.map(async (kind): Promise<[string, number]> => {
+    const right = await Promise.all(
+      Array.from({ length: HELD_OUT_PER_KIND }, async (_, i) => {
+        const { prompt, answer } = lessonRow(createLesson(HELD_OUT_SEED + i, { ...NO_LESSONS, [kind]: 1 }));
+        const params = { maxTokens: 8, temperature: 0, stop };
+        const [reply] = await sampler.sample({ prompt, numSamples: 1, params }, { signal });
+        return reply.tokens.join() === answer.join();
+      }),
+    );
+    return [`accuracy/${kind}`, right.filter(Boolean).length / HELD_OUT_PER_KIND];
+  });
+  return Object.fromEntries(await Promise.all(accuracies));
 }

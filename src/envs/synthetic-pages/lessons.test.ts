@@ -22,11 +22,8 @@ function solve({ kind, instruction, page }: Lesson): string {
     case 'is-checked':
       return named(/^Is (\w+) checked\?$/.exec(instruction)![1]).checked ? 'yes' : 'no';
     case 'which-of': {
-      const [, list, not] = /^Which of (.*) is (not )?checked\?$/.exec(instruction)!;
-      const fitting = list
-        .split(', ')
-        .map(named)
-        .filter((line) => line.checked === (not === undefined));
+      const [, list] = /^Which of (.*) is on the page\?$/.exec(instruction)!;
+      const fitting = lines.filter(({ name }) => list.split(', ').includes(name));
       expect(fitting).toHaveLength(1);
       return fitting[0].reference;
     }

@@ -1,11 +1,12 @@
 // What `nano` is pretrained on: a page, a sentence about it, one answer. The lessons teach to find
-// a control by its name, to read a state, to go through a list, and to do one thing before another. No lesson selects
-// several controls and then submits: that is the task the shipped agent has to learn by itself.
+// a control by its name, to read a state, to look for each name of a list, and to do one thing before another. No
+// lesson selects several controls and then submits: that is the task the shipped agent has to learn by itself.
 
 import { createRng, type Rng } from '../../util/index.ts';
 import {
   createCheckboxPage,
   createSyntheticPage,
+  randomName,
   type SyntheticControl,
   type SyntheticPage,
 } from './synthetic-page.ts';
@@ -14,7 +15,7 @@ export const LESSON_KINDS = ['click', 'is-checked', 'which-of', 'select-then'] a
 /**
  * - `click`: "Click X."
  * - `is-checked`: "Is X checked?", answered yes or no.
- * - `which-of`: "Which of a, b, c is not checked?", of which exactly one qualifies; answered by its reference.
+ * - `which-of`: "Which of a, b, c is on the page?", of which exactly one is; answered by its reference.
  * - `select-then`: "Select X and click OK.": the checkbox while it is unchecked, the button after that.
  */
 export type LessonKind = (typeof LESSON_KINDS)[number];
@@ -87,15 +88,17 @@ function ask(rng: Rng, page: SyntheticPage, kind: LessonKind): Omit<Lesson, 'pag
   }
 }
 
-/** One box in the state that is asked for, among others in the opposite state. */
+/** One name of the page among up to four that are not on it. */
 function whichOfLesson(rng: Rng, page: SyntheticPage): Omit<Lesson, 'page'> {
-  const boxes = boxesOf(page);
-  const target = rng.pick(boxes);
-  const others = rng.shuffle(boxes.filter((box) => box.checked !== target.checked)).slice(0, rng.integer(0, 5));
-  const names = rng.shuffle([target, ...others]).map((control) => control.name);
+  const target = rng.pick(boxesOf(page));
+  const absent = new Set<string>();
+  for (const count = rng.integer(0, 5); absent.size < count;) {
+    const name = randomName(rng);
+    if (page.controls.every((control) => control.name !== name)) absent.add(name);
+  }
   return {
     kind: 'which-of',
-    instruction: `Which of ${names.join(', ')} is ${target.checked ? '' : 'not '}checked?`,
+    instruction: `Which of ${rng.shuffle([target.name, ...absent]).join(', ')} is on the page?`,
     answer: reference(target),
     subject: target.reference,
   };

@@ -85,7 +85,8 @@ function pageText(controls: readonly SyntheticControl[]): string {
     .join('\n');
 }
 
-function randomName(rng: Rng): string {
+/** Two to eight letters and digits, as the task's labels are. */
+export function randomName(rng: Rng): string {
   return Array.from({ length: rng.integer(2, 9) }, () => rng.pick(CHARACTERS)).join('');
 }
 

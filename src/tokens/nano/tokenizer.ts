@@ -26,7 +26,7 @@ const VERBS = [
   'Click ',
   'Is ',
   'Which of ',
-  ' is checked?',
+  ' is on the page?',
   ' is not checked?',
   ' checked?',
   'nothing',

@@ -1,7 +1,7 @@
 // What a batch of groups does to the weights, in exact comparisons: no training to convergence here.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Group, Outcome, Trajectory } from '../core/index.ts';
+import type { Group, Outcome, Trainer, Trajectory } from '../core/index.ts';
 import { runGroups } from '../rollout/index.ts';
 import { createFakeTrainer, createToyCheckboxes, createToyRenderer, toyModel } from '../testing/index.ts';
 import { createRng } from '../util/index.ts';
@@ -11,6 +11,13 @@ import { rlUpdate } from './rl-update.ts';
 
 const signal = new AbortController().signal;
 const config = (more: Partial<RlConfig> = {}): RlConfig => rlConfigSchema.parse({ gradClipNorm: 0, ...more });
+const finished = (reward: number): Outcome => ({
+  kind: 'finished',
+  success: reward === 1,
+  reward,
+  stop: 'submitted',
+  details: {},
+});
 const invalid: Outcome = { kind: 'invalid', boundary: 'browser', code: 'gone', message: '' };
 
 describe('rlUpdate', () => {
@@ -43,6 +50,36 @@ describe('rlUpdate', () => {
     expect(metrics['optim/logprob_diff_max']).toBeLessThan(1e-6);
     expect(Math.abs(metrics['optim/kl_sample_train_v1'])).toBeLessThan(1e-7);
     expect(metrics['optim/entropy']).toBeGreaterThan(0.3);
+  });
+
+  it('gives finite metrics when a trainer leaves tokens of advantage 0 unscored', async () => {
+    const trainer = createFakeTrainer(toyModel());
+    const unscoring: Trainer = {
+      ...trainer,
+      async forwardBackward(data, loss, lossConfig, call) {
+        const { logprobs, metrics } = await trainer.forwardBackward(data, loss, lossConfig, call);
+        const advantages = data.map(({ lossInputs }) => lossInputs.advantages!);
+        return { logprobs: logprobs.map((row, i) => row.map((lp, t) => (advantages[i][t] === 0 ? NaN : lp))), metrics };
+      },
+    };
+    const rewards = [1, 0, -1];
+    const three = { ...groups[0], trajectories: groups[0].trajectories.slice(0, 3) };
+    const middle: Group = {
+      ...three,
+      trajectories: three.trajectories.map((t, i) => ({ ...t, outcome: finished(rewards[i]) })),
+    };
+    const metrics = await rlUpdate({
+      trainer: unscoring,
+      groups: [middle],
+      config: config({ reward: 'raw' }),
+      learningRate: 0.1,
+      rng: createRng(1),
+      signal,
+    });
+    expect(Object.entries(metrics).filter(([, value]) => !Number.isFinite(value))).toEqual([]);
+    const actions = three.trajectories[1].turns.flatMap(({ actionTokens }) => actionTokens);
+    expect(metrics['optim/unscored_tokens']).toBe(actions.length);
+    expect(metrics['optim/logprob_diff_max']).toBeLessThan(1e-6);
   });
 
   it('does not see invalid members: weights are those of a batch without them', async () => {

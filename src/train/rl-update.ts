@@ -57,7 +57,8 @@ export async function rlUpdate(options: RlUpdateOptions): Promise<Readonly<Recor
     penalised = result.rows;
     metrics['kl_policy_base'] = result.kl;
   }
-  const data = aggregate(penalised, config.aggregation).map(policyDatum);
+  const trained = aggregate(penalised, config.aggregation);
+  const data = trained.map(policyDatum);
   const lossConfig: LossConfig = {
     ...(config.clipLow === undefined ? {} : { clipLow: config.clipLow }),
     ...(config.clipHigh === undefined ? {} : { clipHigh: config.clipHigh }),
@@ -66,7 +67,7 @@ export async function rlUpdate(options: RlUpdateOptions): Promise<Readonly<Recor
     const output = await trainer.forwardBackward(data, config.loss, lossConfig, { signal });
     // Before the first step, trainer and sampler have the same weights: the difference is numerics alone.
     if (update === 0)
-      Object.assign(metrics, mismatchMetrics(rows, output.logprobs), { 'optim/loss': output.metrics['loss:sum'] });
+      Object.assign(metrics, mismatchMetrics(trained, output.logprobs), { 'optim/loss': output.metrics['loss:sum'] });
     const { gradClipNorm, weightDecay } = config;
     const step = await trainer.optimStep({ learningRate, gradClipNorm, weightDecay }, { signal });
     Object.assign(metrics, step.metrics);

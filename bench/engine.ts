@@ -12,6 +12,8 @@ import {
   SamplerRuntime,
   type ModelConfig,
 } from '../src/engine/index.ts';
+import { packMicroBatches } from '../src/engine/packing.ts';
+import { DEFAULT_TOKEN_BUDGET } from '../src/engine/trainer.ts';
 import { NANO_PATH } from '../src/cli/models.ts';
 import { createLesson } from '../src/envs/index.ts';
 import { createNanoRenderer, nanoReply } from '../src/tokens/index.ts';
@@ -104,8 +106,14 @@ async function benchTraining(
       sum + rowFlops(config, row.length, lossInputs.weights!.filter((w) => w !== 0).length),
     0,
   );
-  // Rows are sorted by length and padded within a micro-batch; padding is work that counts for nothing here.
-  const padded = paddedTokens(data.map(({ tokens: row }) => row.length));
+  // Padding is work that counts for nothing in the FLOP rate.
+  const padded = packMicroBatches(data, {
+    loss: 'cross_entropy',
+    scored: 'weighted',
+    tokenBudget: DEFAULT_TOKEN_BUDGET,
+    vocabSize: config.vocabSize,
+    maxPositions: config.maxPositions,
+  }).reduce((sum, { batch, time }) => sum + batch * time, 0);
   return { tokensPerSecond: tokens / seconds, paddedTokensPerSecond: padded / seconds, gflops: flops / seconds / 1e9 };
 }
 
@@ -120,21 +128,6 @@ function rowFlops(
     (hiddenSize * (heads + 2 * kvHeads) * headDim + heads * headDim * hiddenSize + 3 * hiddenSize * intermediateSize);
   const attention = layers * 2 * heads * headDim * ((length * (length + 1)) / 2);
   return 3 * 2 * (length * matrices + attention + scored * hiddenSize * vocabSize);
-}
-
-function paddedTokens(lengths: readonly number[]): number {
-  const budget = 4096;
-  const sorted = [...lengths].sort((a, b) => a - b);
-  let total = 0;
-  let count = 0;
-  for (const [i, length] of sorted.entries()) {
-    count++;
-    const next = sorted[i + 1];
-    if (next !== undefined && (count + 1) * next <= budget) continue;
-    total += count * length;
-    count = 0;
-  }
-  return total;
 }
 
 async function benchDecoding(sampler: EmbeddedSampler, batch: number): Promise<number> {

@@ -25,6 +25,8 @@ import { trainingGraph } from './training-graph.ts';
 import type { GraphLora } from './transformer.ts';
 import { drawWeights, initWeights, Weights } from './weights.ts';
 
+export const DEFAULT_TOKEN_BUDGET = 1024;
+
 export type EmbeddedTrainerOptions = SessionOptions & {
   readonly config: ModelConfig;
   /** Taken over by the trainer; clone before if they are needed elsewhere. */
@@ -33,7 +35,7 @@ export type EmbeddedTrainerOptions = SessionOptions & {
   readonly lora?: LoraConfig;
   /** Seed of fresh adapters. Default 0. */
   readonly seed?: number;
-  /** Padded tokens a micro-batch. Default 4096: enough to keep the matrix products large, small enough for memory. */
+  /** Padded tokens a micro-batch. Default 1024: large enough for the products, small enough for the processor's caches. */
   readonly tokenBudget?: number;
   /**
    * `all` gives a log-probability for every target, as Tinker does; `weighted` skips targets whose weight or
@@ -248,7 +250,7 @@ export class EmbeddedTrainer implements Trainer {
     const batches = packMicroBatches(data, {
       loss,
       scored: options.scored ?? this.#options.scored ?? 'all',
-      tokenBudget: this.#options.tokenBudget ?? 4096,
+      tokenBudget: this.#options.tokenBudget ?? DEFAULT_TOKEN_BUDGET,
       vocabSize: this.config.vocabSize,
       maxPositions: this.config.maxPositions,
     });

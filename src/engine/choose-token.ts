@@ -14,8 +14,9 @@ export function chooseToken(
   let best = 0;
   for (let i = 1; i < logits.length; i++) if (logits[i] > logits[best]) best = i;
   const top = logits[best];
+  const weights = new Float64Array(logits.length);
   let sum = 0;
-  for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i] - top);
+  for (let i = 0; i < logits.length; i++) sum += weights[i] = Math.exp(logits[i] - top);
   const logNormalizer = top + Math.log(sum);
   const pick = (token: number): { token: number; logprob: number } => ({
     token,
@@ -23,7 +24,9 @@ export function chooseToken(
   });
   if (temperature === 0) return pick(best);
 
-  const weights = Float64Array.from(logits, (logit) => Math.exp((logit - top) / temperature));
+  if (temperature !== 1) {
+    for (let i = 0; i < logits.length; i++) weights[i] = Math.exp((logits[i] - top) / temperature);
+  }
   const limited = topK > 0 && topK < weights.length;
   if (!limited && topP >= 1) return pick(drawIndex(weights, uniform));
   const order = Array.from(weights.keys()).sort((a, b) => weights[b] - weights[a] || a - b);

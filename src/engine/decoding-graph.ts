@@ -6,9 +6,9 @@
 
 import { softmax } from './attention.ts';
 import { sequenceEmbeddings, stepEmbeddings } from './embeddings.ts';
-import { Graph, type Value } from './graph.ts';
+import { Graph, type Shape, type Value } from './graph.ts';
 import type { ModelConfig } from './model-config.ts';
-import { add, concat, gatherRows, matmul, reshape, targetLogprobs } from './ops.ts';
+import { add, batchedProduct, concat, gatherRows, reshape, targetLogprobs } from './ops.ts';
 import { causalAttention, outputLogits, residualStream, type Attend, type TransformerInputs } from './transformer.ts';
 import type { WeightSpec } from './weights.ts';
 
@@ -54,9 +54,9 @@ function sequenceLogits(
 }
 
 /**
- * Reads one token a sequence, `ids` and the ids before it, `earlier.<i>` [B]. Further inputs: positions [B, 1]; `prompt.k.<layer>` [B, K, T, F] and
- * `recent.k.<layer>` [B, K, R, F] (and v); `mask` [B, 1, 1, T + R + 1]. Outputs `logits` [B, V] and the recent
- * keys and values with the new token appended, [B, K, R + 1, F].
+ * Reads one token a sequence, `ids` and the ids before it, `earlier.<i>` [B]. Further inputs: positions [B, 1];
+ * `prompt.k.<layer>` [B, K, T, F] and `recent.k.<layer>` [R, B, K, F] (and v), where a token more is a block more at the
+ * end; `mask` [B, 1, 1, T + R + 1]. Outputs `logits` [B, V] and that block of the new token, `k.<layer>` [1, B, K, F].
  */
 export function stepGraph(config: ModelConfig, specs: readonly WeightSpec[]): Graph {
   const { heads, kvHeads, headDim, layers } = config;
@@ -68,28 +68,30 @@ export function stepGraph(config: ModelConfig, specs: readonly WeightSpec[]): Gr
   const embeddings = stepEmbeddings(g, { config, weight }, ids, earlier);
   const inputs: TransformerInputs = { embeddings, positions, batch: 'B', time: 1 };
   const mask = g.input('mask', 'float32', ['B', 1, 1, 'S']);
-  const cache = (part: string, length: string): { k: Value; v: Value }[] =>
+  const cache = (part: string, shape: Shape): { k: Value; v: Value }[] =>
     Array.from({ length: layers }, (_, layer) => ({
-      k: g.input(`${part}.k.${layer}`, 'float32', ['B', kvHeads, length, headDim]),
-      v: g.input(`${part}.v.${layer}`, 'float32', ['B', kvHeads, length, headDim]),
+      k: g.input(`${part}.k.${layer}`, 'float32', shape),
+      v: g.input(`${part}.v.${layer}`, 'float32', shape),
     }));
-  const prompt = cache('prompt', 'T');
-  const recent = cache('recent', 'R');
+  const prompt = cache('prompt', ['B', kvHeads, 'T', headDim]);
+  const recent = cache('recent', ['R', 'B', kvHeads, headDim]);
   const folded = heads / kvHeads;
   const attend: Attend = (layer, q, k, v) => {
     const rows = reshape(g, q, ['B', kvHeads, folded, headDim]);
-    const keys = concat(g, [recent[layer].k, k], 2, 'R1');
-    const values = concat(g, [recent[layer].v, v], 2, 'R1');
-    g.output(`k.${layer}`, keys);
-    g.output(`v.${layer}`, values);
+    const key = reshape(g, k, [1, 'B', kvHeads, headDim]);
+    const value = reshape(g, v, [1, 'B', kvHeads, headDim]);
+    g.output(`k.${layer}`, key);
+    g.output(`v.${layer}`, value);
+    const keys = concat(g, [recent[layer].k, key], 0, 'R1');
+    const values = concat(g, [recent[layer].v, value], 0, 'R1');
     const scale = 1 / Math.sqrt(headDim);
-    const early = matmul(g, rows, prompt[layer].k, { transB: true, scale });
-    const late = matmul(g, rows, keys, { transB: true, scale });
+    const early = batchedProduct(g, rows, prompt[layer].k, { transB: true, scale });
+    const late = batchedProduct(g, rows, keys, { transB: true, scale, rowsFirst: true });
     const weights = softmax(g, add(g, concat(g, [early, late], 3, 'S'), mask));
     const result = add(
       g,
-      matmul(g, slice(g, weights, 'early'), prompt[layer].v),
-      matmul(g, slice(g, weights, 'late'), values),
+      batchedProduct(g, slice(g, weights, 'early'), prompt[layer].v),
+      batchedProduct(g, slice(g, weights, 'late'), values, { rowsFirst: true }),
     );
     return reshape(g, result, ['B', heads, 1, headDim]);
   };

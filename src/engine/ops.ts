@@ -76,17 +76,30 @@ export function matmul(g: Graph, a: Value, b: Value, options: MatmulOptions = {}
   return y;
 }
 
-/** `matmul` as a node alone, for operations that know their own way back. */
+/**
+ * `matmul` as a node alone, for operations that know their own way back. With `rowsFirst` the rows of b stand before its
+ * batch axes, b[T, B, H, D] for [B, H, T, D].
+ */
 export function batchedProduct(
   g: Graph,
   a: Value,
   b: Value,
-  { transA = false, transB = false, scale = 1 }: MatmulOptions = {},
+  {
+    transA = false,
+    transB = false,
+    scale = 1,
+    rowsFirst = false,
+  }: MatmulOptions & { readonly rowsFirst?: boolean } = {},
 ): Value {
   const rank = a.shape.length;
-  const shape = [...a.shape.slice(0, rank - 2), a.shape[rank - (transA ? 1 : 2)], b.shape[rank - (transB ? 2 : 1)]];
-  const attributes = { transA: transA ? 1 : 0, transB: transB ? 1 : 0, alpha: { float: scale } };
-  return g.node1('FusedMatMul', [a, b], float(shape), { attributes, ...MS });
+  const second = rowsFirst ? [...b.shape.slice(1, rank - 1), b.shape[0], b.shape[rank - 1]] : b.shape;
+  const shape = [...a.shape.slice(0, rank - 2), a.shape[rank - (transA ? 1 : 2)], second[rank - (transB ? 2 : 1)]];
+  const flags = { transA, transB, transBatchB: rowsFirst };
+  const attributes = Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, flag ? 1 : 0]));
+  return g.node1('FusedMatMul', [a, b], float(shape), {
+    attributes: { ...attributes, alpha: { float: scale } },
+    ...MS,
+  });
 }
 
 /** Root-mean-square norm over the last axis (Zhang and Sennrich 2019): y = w x / sqrt(mean(x^2) + eps). */

@@ -9,7 +9,7 @@ import { CallQueue, type Call } from './call-queue.ts';
 import { chooseToken } from './choose-token.ts';
 import { planCohorts, planScoring, type Cohort, type ScoringBatch } from './cohorts.ts';
 import { promptGraph, scoringGraph, stepGraph } from './decoding-graph.ts';
-import { emptyCache, selectBlocks, selectCache, takeCache, type Cache } from './kv-cache.ts';
+import { RecentCache, selectBlocks, selectCache, takeCache, type Cache } from './kv-cache.ts';
 import type { ModelConfig } from './model-config.ts';
 import { causalMask, MASKED } from './packing.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
@@ -113,7 +113,7 @@ export class EmbeddedSampler implements Sampler {
   }
 
   async #sampleCohort(cohort: Cohort, jobs: readonly Job[]): Promise<(readonly SampledSequence[])[]> {
-    const { layers } = this.#runtime.config;
+    const { layers, kvHeads, headDim } = this.#runtime.config;
     const { prompts, time } = cohort;
     const first = await this.#readPrompts(prompts, time);
     const all = jobs.flatMap((job, i) => startRows(job, cohort.promptOf[i]));
@@ -121,7 +121,7 @@ export class EmbeddedSampler implements Sampler {
     // From here on the caches hold one block a row; where requests share a prompt its block is repeated.
     const source = rows.map((row) => row.prompt);
     let prompt = selectCache(first.cache, first.lines, source);
-    let recent = emptyCache(layers);
+    const recent = new RecentCache(layers);
     extendRows(rows, selectBlocks(first.logits, first.lines, source));
 
     for (;;) {
@@ -132,12 +132,13 @@ export class EmbeddedSampler implements Sampler {
       if (alive.length <= rows.length / 2 && rows.length > MIN_SEQUENCES) {
         const kept = alive.length < MIN_SEQUENCES ? [alive[0], alive[0] === 0 ? 1 : 0] : alive;
         prompt = selectCache(prompt, rows.length, kept);
-        recent = selectCache(recent, rows.length, kept);
+        recent.select(rows.length * kvHeads * headDim, rows.length, kept);
         rows = kept.map((i) => rows[i]);
       }
       const session = await this.#runtime.step();
-      const outputs = await session.run(this.#stepFeeds(rows, time, prompt, recent));
-      recent = takeCache(outputs, layers);
+      const view = recent.view(rows.length * kvHeads * headDim);
+      const outputs = await session.run(this.#stepFeeds(rows, time, prompt, view));
+      recent.append(takeCache(outputs, layers));
       extendRows(rows, outputs['logits']);
     }
     return jobs.map((job) => all.filter((row) => row.job === job).map(finished));
@@ -248,7 +249,7 @@ export class EmbeddedSampler implements Sampler {
         feeds[`prompt.${part}.${layer}`] = { data: prompt[part][layer], shape: [count, kvHeads, time, headDim] };
         feeds[`recent.${part}.${layer}`] = {
           data: recent[part][layer],
-          shape: [count, kvHeads, sampled - 1, headDim],
+          shape: [sampled - 1, count, kvHeads, headDim],
         };
       }
     }

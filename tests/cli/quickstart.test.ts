@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reportSchema, type Report } from '../../src/experiments/index.ts';
 import { readRun } from '../../src/store/index.ts';
 import { runCli } from './run-cli.ts';
+import { mountSmallDisk } from './small-disk.ts';
 
 const SMALL = [
   ...['--eval-episodes', '16', '--collect-episodes', '48', '--pages', '4', '--pictures', '2'],
@@ -111,6 +112,51 @@ describe('the quickstart', () => {
     expect(second.code, second.stderr).toBe(0);
     expect(figures(await readReport(out))).toEqual(figures(whole));
   });
+
+  it(
+    'stops in one line on a full disk, keeps what is complete, and goes on to the same figures when there is room',
+    { timeout: 3 * TIMEOUT },
+    async ({ skip }) => {
+      using disk = mountSmallDisk(48);
+      if (disk === undefined) return skip('only a root that may mount has a disk to fill');
+      const out = join(disk.path, 'run');
+      const args = ['quickstart', ...SMALL, '--seed', '3', '--out', out];
+      // In kilobytes, and where the disk is full then.
+      const disks: [number, RegExp][] = [
+        [48, /^error: Cannot write \S+\/run\/rollouts\/.*ENOSPC/m],
+        [300, /^error: Cannot write \S+\/run\/rollouts\/.*ENOSPC/m],
+        [6_000, /^error: The checkpoint \S+ could not be written \(ENOSPC\)/m],
+      ];
+      const kept = new Map<string, string>();
+      for (const [kilobytes, message] of disks) {
+        disk.resize(kilobytes);
+        let browsers: string[] = [];
+        const { code, stderr } = await runCli(kilobytes === 48 ? args : [...args, '--resume'], {
+          timeoutS: 200,
+          onStderr: (_text, _kill, pid) => {
+            if (browsers.length === 0) browsers = browsersOf(pid);
+          },
+        });
+        expect(code, stderr).toBe(1);
+        expect(stderr).toMatch(message);
+        expect(stderr.match(/^error/gm)).toHaveLength(1);
+        expect(browsers.length).toBeGreaterThan(0);
+        expect(profilesLeft(browsers)).toEqual([]);
+        for (const name of await (await readRun(out)).listRollouts()) {
+          const file = join(out, 'rollouts', `${name}.jsonl`);
+          const content = await readFile(file, 'utf8');
+          expect(content).toBe(kept.get(file) ?? content);
+          kept.set(file, content);
+        }
+      }
+      expect(kept.size).toBe(2);
+      disk.resize(100_000);
+      const last = await runCli([...args, '--resume'], { timeoutS: 200 });
+      expect(last.code, last.stderr).toBe(0);
+      expect(figures(await readReport(out))).toEqual(figures(whole));
+      for (const [file, content] of kept) expect(await readFile(file, 'utf8')).toBe(content);
+    },
+  );
 
   it('leaves no browser behind when it is killed', { timeout: TIMEOUT }, async () => {
     let browsers: string[] = [];

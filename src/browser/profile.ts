@@ -4,6 +4,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isProcessAlive } from '../util/index.ts';
 import { profileNotCreated } from './failures.ts';
 
 /** `tabwright-chromium-<host>-<pid>-<random>`; the host is kept because containers may share a temp folder. */
@@ -32,8 +33,8 @@ export function removeProfile(folder: string): void {
 /** Removes profiles whose maker is dead, killing first any process that still runs on one. Returns what it removed. */
 export function reapStaleProfiles(): readonly string[] {
   const start = prefix();
-  const stale = readdirSync(tmpdir())
-    .filter((name) => name.startsWith(start) && !isAlive(Number.parseInt(name.slice(start.length), 10)))
+  const stale = namesIn(tmpdir())
+    .filter((name) => name.startsWith(start) && makerIsDead(name, start))
     .map((name) => join(tmpdir(), name))
     .filter(isOurs);
   for (const folder of stale) {
@@ -52,6 +53,16 @@ export function processesUsing(folder: string): readonly number[] {
     .map(Number);
 }
 
+/** None where the folder does not exist: whoever needs it finds that out, and says it better. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
 /** Same owner: a shared temp folder may hold those of other users, whom we cannot and need not clean up after. */
 function isOurs(folder: string): boolean {
   return statSync(folder, { throwIfNoEntry: false })?.uid === (process.getuid?.() ?? 0);
@@ -65,15 +76,9 @@ function commandLine(pid: string): string {
   }
 }
 
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid)) return true; // not a name of ours after all: leave it alone
-  try {
-    process.kill(pid, 0);
-    // A zombie is dead, but where nothing reaps orphans (some containers) its id stays taken.
-    return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // another user's process is alive too
-  }
+function makerIsDead(name: string, start: string): boolean {
+  const pid = Number.parseInt(name.slice(start.length), 10);
+  return Number.isInteger(pid) && !isProcessAlive(pid); // no number: not a name of ours after all, leave it alone
 }
 
 function tryKill(pid: number): void {

@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TabwrightError } from '../core/index.ts';
+import { isProcessAlive } from '../util/index.ts';
 import { readIfPresent } from './json-lines.ts';
 import { systemCode, withStoreErrors } from './store-error.ts';
 
@@ -53,7 +54,7 @@ async function removeStale(path: string, dir: string): Promise<void> {
   const owner = readOwner(content);
   if (owner === undefined) throw inUse(dir, path, 'an unknown process (its lock cannot be read)');
   if (owner.host !== hostname()) throw inUse(dir, path, `process ${owner.pid} on ${owner.host}`);
-  if (isAlive(owner.pid)) throw inUse(dir, path, `process ${owner.pid}`);
+  if (isProcessAlive(owner.pid)) throw inUse(dir, path, `process ${owner.pid}`);
   const aside = `${path}.${randomUUID()}`;
   try {
     await rename(path, aside);
@@ -75,15 +76,6 @@ function readOwner(content: string): z.infer<typeof ownerSchema> | undefined {
     return ownerSchema.parse(JSON.parse(content));
   } catch {
     return undefined; // The caller refuses: who holds it is unknown.
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) === 'EPERM';
   }
 }
 

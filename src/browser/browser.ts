@@ -1,7 +1,8 @@
 // A running Chromium: opens pages, and ends. How it was started is launch.ts's business.
 
-import { withDeadline, type OwnedProcess } from '../util/index.ts';
+import { onAbort, withDeadline, type OwnedProcess } from '../util/index.ts';
 import type { CdpConnection } from './cdp.ts';
+import { endProcess } from './end-process.ts';
 import { operationTimeout } from './failures.ts';
 import { createBeginFrames, createOrdinaryFrames, type FrameMode } from './frames.ts';
 import { createPage, type Page } from './page.ts';
@@ -34,18 +35,54 @@ export type BrowserParts = {
   readonly product: string;
   readonly mode: FrameMode;
   readonly stderr: () => string;
+  /** How long the killed process may take to end, milliseconds. Default 10000. */
+  readonly killDeadlineMs?: number;
 };
 
-export function createBrowser({ cdp, owned, product, mode, stderr }: BrowserParts): Browser {
+export function createBrowser(parts: BrowserParts): Browser {
+  const { cdp, owned, product, mode, stderr, killDeadlineMs } = parts;
   const targetOf = new Map<string, string>(); // session id -> target id
-  const endTarget = (sessionId: string | undefined): void => {
-    const targetId = targetOf.get(sessionId ?? '');
+  const closeTarget = (targetId: string | undefined): void => {
     if (targetId === undefined || cdp.closed) return;
     // The answer says nothing that the session's own end does not say.
     cdp.root.send('Target.closeTarget', { targetId }).catch(() => undefined);
   };
   const frames =
-    mode === 'begin-frame' ? createBeginFrames({ endPage: (page) => endTarget(page.id) }) : createOrdinaryFrames();
+    mode === 'begin-frame'
+      ? createBeginFrames({ endPage: (page) => closeTarget(targetOf.get(page.id ?? '')) })
+      : createOrdinaryFrames();
+
+  const openTarget = async (viewport: Viewport, signal: AbortSignal): Promise<Page> => {
+    const { targetId } = await cdp.root.send('Target.createTarget', {
+      url: 'about:blank',
+      ...(mode === 'begin-frame' ? { ...viewport, enableBeginFrameControl: true } : { newWindow: true }),
+    });
+    // Given up now, the page belongs to nobody: closing its target also settles the calls below.
+    const unlink = onAbort(signal, () => closeTarget(targetId));
+    try {
+      signal.throwIfAborted();
+      const { sessionId } = await cdp.root.send('Target.attachToTarget', { targetId, flatten: true });
+      const session = cdp.session(sessionId);
+      await Promise.all([
+        session.send('Page.enable'),
+        session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
+        session.send('Inspector.enable'),
+        session.send('Emulation.setDeviceMetricsOverride', { ...viewport, deviceScaleFactor: 1, mobile: false }),
+        session.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
+      ]);
+      targetOf.set(sessionId, targetId);
+      const end = (): void => {
+        closeTarget(targetId);
+        targetOf.delete(sessionId);
+      };
+      return createPage({ session, frames, connected: () => !cdp.closed, end });
+    } catch (error) {
+      closeTarget(targetId);
+      throw error;
+    } finally {
+      unlink();
+    }
+  };
   void owned.ended.then(() => cdp.close());
 
   return {
@@ -65,31 +102,11 @@ export function createBrowser({ cdp, owned, product, mode, stderr }: BrowserPart
           onExpiry: () => operationTimeout('newPage', deadlineMs),
           ...(signal === undefined ? {} : { signal }),
         },
-        async () => {
-          const { targetId } = await cdp.root.send('Target.createTarget', {
-            url: 'about:blank',
-            ...(mode === 'begin-frame' ? { ...viewport, enableBeginFrameControl: true } : { newWindow: true }),
-          });
-          const { sessionId } = await cdp.root.send('Target.attachToTarget', { targetId, flatten: true });
-          targetOf.set(sessionId, targetId);
-          const session = cdp.session(sessionId);
-          await Promise.all([
-            session.send('Page.enable'),
-            session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
-            session.send('Inspector.enable'),
-            session.send('Emulation.setDeviceMetricsOverride', { ...viewport, deviceScaleFactor: 1, mobile: false }),
-            session.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
-          ]);
-          const end = (): void => {
-            endTarget(sessionId);
-            targetOf.delete(sessionId);
-          };
-          return createPage({ session, frames, connected: () => !cdp.closed, end });
-        },
+        (inner) => openTarget(viewport, inner),
       ),
     async [Symbol.asyncDispose]() {
       cdp.close();
-      await owned.kill();
+      await endProcess(owned, killDeadlineMs);
     },
   };
 }

@@ -20,7 +20,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { brotliDecompressSync, createBrotliDecompress } from 'node:zlib';
-import { makeFolder } from '../util/index.ts';
+import { makeFolder, withDeadline } from '../util/index.ts';
 import { unpackFailed } from './failures.ts';
 import type { ChromiumLocation } from './location.ts';
 import { tarFiles } from './tar.ts';
@@ -37,11 +37,18 @@ export function bundledChromiumFolder(platform: NodeJS.Platform): string | undef
   }
 }
 
+export type UnpackOptions = {
+  /** Gives up unpacking; what was unpacked so far is removed. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds; default 120000. */
+  readonly deadlineMs?: number;
+};
+
 /** Unpacks the browser if this version is not in the cache yet (about 3 s) and says where it is. */
-export async function unpackBundledChromium(folder: string): Promise<ChromiumLocation> {
+export async function unpackBundledChromium(folder: string, options: UnpackOptions = {}): Promise<ChromiumLocation> {
   const { version } = JSON.parse(readFileSync(join(folder, '..', 'package.json'), 'utf8')) as { version: string };
   const target = join(cacheFolder(), `chromium-${version}`);
-  if (!existsSync(target)) await unpackAtomically(folder, target);
+  if (!existsSync(target)) await unpackInTime(folder, target, options);
   return {
     path: join(target, 'chromium'),
     likely: 'headless-shell',
@@ -58,8 +65,14 @@ function cacheFolder(): string {
   return join(root, 'tabwright');
 }
 
+function unpackInTime(folder: string, target: string, { signal, deadlineMs = 120_000 }: UnpackOptions): Promise<void> {
+  const late = (): Error => unpackFailed(target, new Error(`it took longer than ${deadlineMs} ms`));
+  const deadline = { ms: deadlineMs, onExpiry: late, ...(signal === undefined ? {} : { signal }) };
+  return withDeadline(deadline, (inner) => unpackAtomically(folder, target, inner));
+}
+
 /** Unpacks beside the target and renames, so that a half-unpacked browser is never seen; the first of two wins. */
-async function unpackAtomically(folder: string, target: string): Promise<void> {
+async function unpackAtomically(folder: string, target: string, signal: AbortSignal): Promise<void> {
   let partial: string | undefined;
   try {
     await makeFolder(dirname(target));
@@ -77,10 +90,12 @@ async function unpackAtomically(folder: string, target: string): Promise<void> {
       createReadStream(join(folder, 'chromium.br')),
       createBrotliDecompress(),
       createWriteStream(join(partial, 'chromium'), { mode: 0o755 }),
+      { signal },
     );
     renameSync(partial, target);
   } catch (error) {
     if (partial !== undefined) rmSync(partial, { recursive: true, force: true });
+    signal.throwIfAborted();
     if (!existsSync(target)) throw unpackFailed(target, error); // else: another process was faster
   }
 }

@@ -106,6 +106,14 @@ export function launchFailed(path: string, reason: string, stderr: string, cause
   });
 }
 
+export function browserNotEnded(pid: number | undefined, ms: number): TabwrightError {
+  return new TabwrightError(
+    'browser',
+    `Chromium (process ${pid ?? 'unknown'}) was killed and has not ended within ${ms} ms; end it by hand`,
+    { code: 'browser-not-ended', details: { pid: pid ?? null, ms } },
+  );
+}
+
 export function profileNotCreated(folder: string, cause: unknown): TabwrightError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new TabwrightError(

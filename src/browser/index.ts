@@ -12,6 +12,7 @@ export {
   type ObservationStyle,
   type PageObservation,
 } from './observation.ts';
+export { openPage, type OpenPageOptions } from './open-page.ts';
 export type { AxNode, ClickResult, Page, PageCallOptions } from './page.ts';
 export { createPagePool, type PageLease, type PagePool, type PagePoolOptions } from './page-pool.ts';
 export { quote } from './quote.ts';

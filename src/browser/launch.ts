@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { spawnOwned, withDeadline } from '../util/index.ts';
 import { createBrowser, type Browser } from './browser.ts';
 import { connectCdp, type CdpResult } from './cdp.ts';
+import { endProcess } from './end-process.ts';
 import { launchFailed } from './failures.ts';
 import type { FrameMode } from './frames.ts';
 import { locateChromium } from './locate.ts';
@@ -24,7 +25,8 @@ export type LaunchOptions = {
 
 export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
   reapStaleProfiles();
-  const location = options.location ?? (await locateChromium());
+  const location =
+    options.location ?? (await locateChromium(options.signal === undefined ? {} : { signal: options.signal }));
   const guess = modeFor(location.likely, options.mode);
   const first = await start(location, guess, options);
   if (first.mode !== 'wrong-guess') return first.browser;
@@ -70,13 +72,14 @@ async function start(location: ChromiumLocation, mode: FrameMode, options: Launc
     const better = modeFor(kind, options.mode);
     if (better !== mode) {
       cdp.close();
-      await owned.kill();
+      await endProcess(owned);
       return { mode: 'wrong-guess', better };
     }
     return { mode, browser: createBrowser({ cdp, owned, product: version.product, mode, stderr }) };
   } catch (error) {
     cdp.close();
-    await owned.kill();
+    // What went wrong at the start is the news; a process that will not end adds nothing to it.
+    await endProcess(owned).catch(() => undefined);
     throw error;
   }
 

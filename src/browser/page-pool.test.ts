@@ -92,6 +92,25 @@ test('a browser that keeps dying is given up with its last words', async () => {
   });
 });
 
+test('whoever waits for a start may give up at once; ending the pool gives the start itself up', async () => {
+  let given: AbortSignal | undefined;
+  const pool = createPagePool({
+    pages: 1,
+    launch: (stop) => {
+      given = stop;
+      return new Promise((_, reject) => stop.addEventListener('abort', () => reject(new Error('given up'))));
+    },
+    openPage: () => Promise.reject(new Error('not reached')),
+  });
+  const waiter = new AbortController();
+  const waiting = pool.browser(waiter.signal);
+  waiter.abort();
+  await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+  expect(given?.aborted).toBe(false);
+  await pool[Symbol.asyncDispose]();
+  expect(given?.aborted).toBe(true);
+});
+
 test('a failed start gives its permit back and is tried again', async () => {
   const { pool } = fakes({ failingStarts: 1 });
   await expect(pool.acquire(signal)).rejects.toThrow('no start');

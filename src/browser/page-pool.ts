@@ -3,7 +3,7 @@
 // fault of the machine and not of an episode.
 
 import { TabwrightError } from '../core/index.ts';
-import { createSemaphore } from '../util/index.ts';
+import { abortable, createSemaphore } from '../util/index.ts';
 import type { Browser } from './browser.ts';
 import type { Page } from './page.ts';
 
@@ -54,10 +54,17 @@ export function createPagePool(options: PagePoolOptions): PagePool {
     signal.throwIfAborted();
     lifetime.signal.throwIfAborted();
     const before = current;
-    const running = await before?.catch(() => undefined); // a start that failed is tried again, and counted
+    // A start that failed is tried again, and counted.
+    const running =
+      before === undefined
+        ? undefined
+        : await abortable(
+            before.catch(() => undefined),
+            signal,
+          );
     if (running !== undefined && !running.closed) return running;
     if (current === before) current = relaunch(running);
-    return current!;
+    return abortable(current!, signal);
   };
 
   return {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { launchBrowser, locateChromium } from '../../src/browser/index.ts';
-import { bundledChromiumFolder } from '../../src/browser/bundled.ts';
+import { bundledChromiumFolder, unpackBundledChromium } from '../../src/browser/bundled.ts';
 import { createClickCheckboxesEnv, createPuzzle, oracleTarget } from '../../src/envs/index.ts';
 import { NEVER } from './browsers-under-test.ts';
 
@@ -52,6 +52,22 @@ test('where npm brings a browser, two starts at once unpack it once and whole; e
     page = observation.page;
   }
 }, 120_000);
+
+test.skipIf(!applies)('unpacking is given up on a signal and at its deadline, and leaves nothing behind', async () => {
+  const fresh = join(cache, 'given-up');
+  vi.stubEnv('XDG_CACHE_HOME', fresh);
+  const folder = bundledChromiumFolder(process.platform)!;
+  const controller = new AbortController();
+  const aborted = unpackBundledChromium(folder, { signal: controller.signal });
+  const late = unpackBundledChromium(folder, { deadlineMs: 1 });
+  controller.abort();
+  await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
+  await expect(late).rejects.toMatchObject({
+    code: 'unpack-failed',
+    message: expect.stringContaining('longer than 1 ms') as string,
+  });
+  await expect.poll(() => readdirSync(join(fresh, 'tabwright')), { timeout: 10_000 }).toEqual([]);
+});
 
 test('a cache that cannot be written is one clear line, and leaves nothing half-unpacked', async () => {
   vi.stubEnv('XDG_CACHE_HOME', join(cache, 'file', 'below'));

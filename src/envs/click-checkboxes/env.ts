@@ -3,6 +3,7 @@
 import {
   createPagePool,
   launchBrowser,
+  openPage,
   type Browser,
   type LaunchOptions,
   type ObservationStyle,
@@ -49,11 +50,7 @@ export async function createClickCheckboxesEnv(options: ClickCheckboxesOptions =
     pages,
     ...(options.maxRelaunches === undefined ? {} : { maxRelaunches: options.maxRelaunches }),
     launch: async (signal) => (running = await launchBrowser({ ...options.browser, signal })),
-    openPage: async (browser, signal) => {
-      const page = await browser.newPage({ viewport, signal });
-      await page.navigate(site.url, { signal });
-      return page;
-    },
+    openPage: (browser, signal) => openPage(browser, { url: site.url, viewport, signal }),
   });
   const dispose = async (): Promise<void> => {
     await pool[Symbol.asyncDispose]();

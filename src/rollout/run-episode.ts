@@ -43,7 +43,7 @@ export type RunEpisodeOptions = {
 
 export type EpisodeResult = {
   readonly trajectory: Trajectory;
-  /** What made it invalid. */
+  /** What made it invalid or, where it is finished, went wrong when it was closed after that. */
   readonly failure?: TabwrightError;
 };
 
@@ -58,21 +58,30 @@ export async function runEpisode(options: RunEpisodeOptions): Promise<EpisodeRes
     outcome,
     seconds: (operations.now() - episodeStart) / 1000,
   });
+  let played: Trajectory | undefined;
   try {
     const episode = await openEpisode(options, episodeStart);
     try {
-      return { trajectory: finish(await play({ ...options, episode, episodeStart, turns })) };
-    } finally {
-      // Not under the run's signal: a page is given back even when the run is being stopped.
-      const scope = { episodeStart: operations.now(), turnStart: operations.now() };
-      await operations.run('close', scope, async () => episode[Symbol.asyncDispose]());
+      played = finish(await play({ ...options, episode, episodeStart, turns }));
+    } catch (error) {
+      // What went wrong first is what made the episode invalid; that closing it failed too adds nothing.
+      await closeEpisode(operations, episode).catch(() => undefined);
+      throw error;
     }
+    await closeEpisode(operations, episode);
+    return { trajectory: played };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof TabwrightError) || error.boundary === 'store' || error.boundary === 'config') throw error;
     const { boundary, code, message } = error;
-    return { trajectory: finish({ kind: 'invalid', boundary, code, message }), failure: error };
+    return { trajectory: played ?? finish({ kind: 'invalid', boundary, code, message }), failure: error };
   }
+}
+
+/** Not under the run's signal: a page is given back even when the run is being stopped. */
+function closeEpisode(operations: Operations, episode: Episode): Promise<void> {
+  const scope = { episodeStart: operations.now(), turnStart: operations.now() };
+  return operations.run('close', scope, async () => episode[Symbol.asyncDispose]());
 }
 
 async function openEpisode(

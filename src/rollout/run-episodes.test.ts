@@ -95,6 +95,42 @@ describe('runEpisodes', () => {
     }
   });
 
+  it.each([
+    ['fails', () => Promise.reject(crash())],
+    ['hangs', () => new Promise<void>(() => undefined)],
+  ])('keeps a finished episode whose closing %s, counts the failure, and does not run it again', async (_, close) => {
+    const toy = createToyCheckboxes();
+    let opened = 0;
+    const env: Env = {
+      ...toy,
+      async open(task, call) {
+        opened++;
+        const episode = await toy.open(task, call);
+        return { ...episode, [Symbol.asyncDispose]: close };
+      },
+    };
+    const more = { deadlines: { operationMs: 15 } };
+    const { trajectories, failures } = await runEpisodes(requests(env, 1), options(env, scripted(TOY_SUBMIT, 0), more));
+    expect(trajectories[0].outcome.kind).toBe('finished');
+    expect(Object.values(failures)).toEqual([1]);
+    expect(opened).toBe(1);
+  });
+
+  it('tells what ended an episode, not that closing it failed too', async () => {
+    const toy = createToyCheckboxes({
+      disturb: ({ at }) => (at === 'step' ? Promise.reject(crash(false)) : Promise.resolve()),
+    });
+    const env: Env = {
+      ...toy,
+      async open(task, call) {
+        const episode = await toy.open(task, call);
+        return { ...episode, [Symbol.asyncDispose]: () => Promise.reject(new TypeError('a bug of closing')) };
+      },
+    };
+    const { failures } = await runEpisodes(requests(env, 1), options(env, scripted(TOY_SUBMIT, 0)));
+    expect(failures).toEqual({ 'browser/browser-gone': 1 });
+  });
+
   it('stops the run when failures are more than weather, and says what failed how often', async () => {
     const env = createToyCheckboxes({
       disturb: async ({ at }) => (at === 'open' ? Promise.reject(crash()) : undefined),

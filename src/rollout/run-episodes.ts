@@ -78,7 +78,7 @@ export async function runEpisodes(
       count.failed++;
       if (count.failed > allowed)
         throw tooManyInvalid({ failed: count.failed, attempts: count.attempts, failures, last: failure });
-      if (!failure.retryable || retry >= maxRetries) return trajectory;
+      if (trajectory.outcome.kind === 'finished' || !failure.retryable || retry >= maxRetries) return trajectory;
     }
   };
 

@@ -1,4 +1,10 @@
 // Text to token ids and back: tokenizers, conversation renderers.
 
-export { createNanoRenderer, nanoReferences, nanoReply, type NanoRendererOptions } from './nano/renderer.ts';
+export {
+  createNanoRenderer,
+  nanoReferences,
+  nanoReply,
+  type NanoReference,
+  type NanoRendererOptions,
+} from './nano/renderer.ts';
 export { decodeNano, encodeNano, nanoControlId, NANO_VOCABULARY_SIZE } from './nano/tokenizer.ts';

@@ -105,14 +105,17 @@ export const pretrain: CommandSpec<typeof schema> = {
 };
 
 /**
- * A lesson as tokens. At each reference of the page the model is told to say `<end>` when that control is what the
- * lesson is about: matching names is then learned at every line, not only through the one answer at the end.
+ * A lesson as tokens. Where the name of the control that it is about ends, and at that control's reference, the model
+ * is told to say `<end>`: matching names is then learned at every line, not only through the one answer at the end.
  */
 function lessonRow({ instruction, page, answer, subject }: Lesson): PretrainRow {
   const prompt = createNanoRenderer().render({ instruction, tools: [], past: [], observation: { page } });
-  const hints = nanoReferences(prompt).map(({ position, reference }) => {
-    return { position, target: reference === subject ? nanoControlId('<end>') : prompt[position + 1] };
-  });
+  const end = nanoControlId('<end>');
+  const hints = nanoReferences(prompt).flatMap(({ position, nameEnd, reference }) =>
+    reference === subject
+      ? [nameEnd, position].map((at) => ({ position: at, target: end }))
+      : [{ position, target: prompt[position + 1] }],
+  );
   return { prompt, answer: nanoReply(answer), hints };
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createNanoRenderer, nanoReply } from './renderer.ts';
+import { createNanoRenderer, nanoReferences, nanoReply } from './renderer.ts';
 import { decodeNano, encodeNano, nanoControlId } from './tokenizer.ts';
 
 const renderer = createNanoRenderer();
@@ -37,6 +37,15 @@ describe("nano's conversation format", () => {
     const huge = short.render(conversation('', 'z'.repeat(500), 'n'.repeat(500)));
     expect(huge.length).toBeLessThanOrEqual(60);
     expect(huge.at(-1)).toBe(nanoControlId('<act>'));
+  });
+
+  it('finds the controls of the page, where their names end and their references stand', () => {
+    const page = 'checkbox "MRW" [checked] [18]\nbutton "OK" [19]';
+    const prompt = renderer.render(conversation(page, 'Click [7].'));
+    const found = nanoReferences(prompt);
+    expect(found.map(({ reference }) => reference)).toEqual([18, 19]);
+    expect(found.map(({ position }) => decodeNano([prompt[position]]))).toEqual(['[18]', '[19]']);
+    expect(found.map(({ nameEnd }) => decodeNano(prompt.slice(nameEnd - 2, nameEnd + 1)))).toEqual(['RW" ', ' "OK" ']);
   });
 
   it('reads one reference as a click', () => {

@@ -54,11 +54,16 @@ export function nanoReply(text: string): number[] {
   return [...encodeNano(text), nanoControlId('<end>')];
 }
 
-/** Positions of the references in a prompt's page, and their numbers. */
-export function nanoReferences(prompt: readonly number[]): { readonly position: number; readonly reference: number }[] {
+/** Where a control of a prompt's page stands: the tokens that end its name and that name it. */
+export type NanoReference = { readonly position: number; readonly nameEnd: number; readonly reference: number };
+
+/** The controls of a prompt's page, in its order. */
+export function nanoReferences(prompt: readonly number[]): readonly NanoReference[] {
+  const [quote] = encodeNano('" ');
   const page = prompt.lastIndexOf(nanoControlId('<page>'));
   return prompt.flatMap((id, position) => {
     const reference = referenceOf(id);
-    return reference === undefined || position < page ? [] : [{ position, reference }];
+    if (reference === undefined || position < page) return [];
+    return [{ position, nameEnd: prompt.lastIndexOf(quote, position), reference }];
   });
 }

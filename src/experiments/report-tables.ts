@@ -1,11 +1,31 @@
-// The tables of `report.markup`: figures by stage, comparisons, success and failures by number of wanted boxes.
+// The tables of `report.html`: figures by stage, comparisons, success and failures by number of wanted boxes.
 
 import { percent, percentRange, points, pointsRange, pValue } from '../util/index.ts';
 import { FAILURE_CLASSES } from './failure-classes.ts';
-import { markup, NOTHING, type Html } from './markup.ts';
+import { markup, NOTHING, type Html, type HtmlValue } from './markup.ts';
 import type { Report, StageReport } from './report-schema.ts';
 
 const NONE = '\u2013';
+
+function orNone<T>(value: T | null, format: (value: T) => string): string {
+  return value === null ? NONE : format(value);
+}
+
+/** A wide table scrolls by itself. */
+function table(headings: readonly HtmlValue[], rows: readonly HtmlValue[]): Html {
+  return markup`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${headings.map((heading) => markup`<th>${heading}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
 
 export function stageTable({ stages, baselines }: Pick<Report, 'stages' | 'baselines'>): Html {
   const someInvalid = stages.some(({ invalid }) => invalid > 0);
@@ -13,14 +33,14 @@ export function stageTable({ stages, baselines }: Pick<Report, 'stages' | 'basel
     (stage) =>
       markup`<tr>
         <td>${stage.title}</td>
-        <td>${stage.exact === null ? NONE : percent(stage.exact)}</td>
+        <td>${orNone(stage.exact, percent)}</td>
         <td>${percentRange(stage.exactCI)}</td>
         <td>${stage.successes} / ${stage.valid}</td>
         <td class="${stage.invalid > 0 ? 'warn' : 'zero'}">${stage.invalid}</td>
         ${someInvalid ? markup`<td>${percentRange(stage.exactBounds)}</td>` : NOTHING}
-        <td>${stage.lenient === null ? NONE : percent(stage.lenient)}</td>
-        <td>${stage.rawMean === null ? NONE : stage.rawMean.toFixed(2)}</td>
-        <td>${stage.actionsMean === null ? NONE : stage.actionsMean.toFixed(1)}</td>
+        <td>${orNone(stage.lenient, percent)}</td>
+        <td>${orNone(stage.rawMean, (mean) => mean.toFixed(2))}</td>
+        <td>${orNone(stage.actionsMean, (mean) => mean.toFixed(1))}</td>
       </tr>`,
   );
   const blind = baselines.map(
@@ -34,26 +54,20 @@ export function stageTable({ stages, baselines }: Pick<Report, 'stages' | 'basel
         <td></td>
       </tr>`,
   );
-  return markup`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          <th>Stage</th>
-          <th>Exact success</th>
-          <th>95 % interval<small>Wilson</small></th>
-          <th>Solved / valid</th>
-          <th>Invalid</th>
-          ${someInvalid ? markup`<th>Worst to best case<small>invalid all failed, all solved</small></th>` : NOTHING}
-          <th>Raw reward &gt; 0</th>
-          <th>Raw reward<small>mean</small></th>
-          <th>Actions<small>mean</small></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}${blind}
-      </tbody>
-    </table>
-  </div>`;
+  return table(
+    [
+      'Stage',
+      'Exact success',
+      markup`95 % interval<small>Wilson</small>`,
+      'Solved / valid',
+      'Invalid',
+      ...(someInvalid ? [markup`Worst to best case<small>invalid all failed, all solved</small>`] : []),
+      'Raw reward > 0',
+      markup`Raw reward<small>mean</small>`,
+      markup`Actions<small>mean</small>`,
+    ],
+    [rows, blind],
+  );
 }
 
 export function comparisonTable({ comparisons, stages }: Pick<Report, 'comparisons' | 'stages'>): Html {
@@ -62,34 +76,28 @@ export function comparisonTable({ comparisons, stages }: Pick<Report, 'compariso
     (c) =>
       markup`<tr>
         <td>${title(c.a)} → ${title(c.b)}</td>
-        <td>${c.difference === null ? NONE : points(c.difference)}</td>
-        <td>${c.bootstrapCI === null ? NONE : pointsRange(c.bootstrapCI)}</td>
+        <td>${orNone(c.difference, points)}</td>
+        <td>${orNone(c.bootstrapCI, pointsRange)}</td>
         <td>${pValue(c.mcnemarP)}</td>
         <td>${c.gained}</td>
         <td>${c.lost}</td>
         <td>${c.n}${c.dropped > 0 ? markup`<small>${c.dropped} left out</small>` : NOTHING}</td>
-        <td>${c.detectable === null ? NONE : percent(c.detectable).replace('%', 'pts')}</td>
+        <td>${orNone(c.detectable, (share) => percent(share).replace('%', 'pts'))}</td>
       </tr>`,
   );
-  return markup`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          <th>Comparison</th>
-          <th>Difference</th>
-          <th>95 % interval<small>paired bootstrap</small></th>
-          <th>p<small>exact McNemar</small></th>
-          <th>Newly solved</th>
-          <th>Newly failed</th>
-          <th>Puzzles</th>
-          <th>Detectable<small>with power 0.8</small></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
+  return table(
+    [
+      'Comparison',
+      'Difference',
+      markup`95 % interval<small>paired bootstrap</small>`,
+      markup`p<small>exact McNemar</small>`,
+      'Newly solved',
+      'Newly failed',
+      'Puzzles',
+      markup`Detectable<small>with power 0.8</small>`,
+    ],
+    rows,
+  );
 }
 
 /** Exact success by stage and number of wanted boxes, the better the greener. */
@@ -110,19 +118,7 @@ export function successByWanted(stages: readonly StageReport[]): Html {
       ${cells}
     </tr>`;
   });
-  return markup`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          <th>Wanted boxes</th>
-          ${columns.map((wanted) => markup`<th>${wanted}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
+  return table(['Wanted boxes', ...columns], rows);
 }
 
 /** Failure classes of one stage by number of wanted boxes. */
@@ -142,18 +138,5 @@ export function failureTable(stage: StageReport): Html {
   return markup`<p>
       ${failed === 0 ? 'No failure.' : `${failed} of ${stage.valid} failed.`}${short === '' ? '' : ` Premature submits were short: ${short}.`}
     </p>
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Wanted boxes</th>
-            <th>Puzzles</th>
-            ${FAILURE_CLASSES.map((name) => markup`<th>${name.replace('-', ' ')}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
-    </div>`;
+    ${table(['Wanted boxes', 'Puzzles', ...FAILURE_CLASSES.map((name) => name.replace('-', ' '))], rows)}`;
 }

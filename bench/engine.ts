@@ -117,17 +117,20 @@ async function benchTraining(
   return { tokensPerSecond: tokens / seconds, paddedTokensPerSecond: padded / seconds, gflops: flops / seconds / 1e9 };
 }
 
-/** Floating-point operations of one row, forward and backward: matrices of the real tokens, causal half of attention, scored head. */
+/**
+ * Floating-point operations of one row, forward and backward: matrices of the real tokens, causal half of attention. What
+ * follows the last layer's attention, the head included, is computed for scored tokens alone and counted for those.
+ */
 function rowFlops(
   { layers, hiddenSize, heads, kvHeads, headDim, intermediateSize, vocabSize }: ModelConfig,
   length: number,
   scored: number,
 ): number {
-  const matrices =
-    layers *
-    (hiddenSize * (heads + 2 * kvHeads) * headDim + heads * headDim * hiddenSize + 3 * hiddenSize * intermediateSize);
+  const before = hiddenSize * (heads + 2 * kvHeads) * headDim;
+  const after = heads * headDim * hiddenSize + 3 * hiddenSize * intermediateSize;
+  const matrices = length * (layers * before + (layers - 1) * after) + scored * (after + hiddenSize * vocabSize);
   const attention = layers * 2 * heads * headDim * ((length * (length + 1)) / 2);
-  return 3 * 2 * (length * matrices + attention + scored * hiddenSize * vocabSize);
+  return 3 * 2 * (matrices + attention);
 }
 
 async function benchDecoding(sampler: EmbeddedSampler, batch: number): Promise<number> {

@@ -8,7 +8,7 @@ import { softmax } from './attention.ts';
 import { sequenceEmbeddings, stepEmbeddings } from './embeddings.ts';
 import { Graph, type Shape, type Value } from './graph.ts';
 import type { ModelConfig } from './model-config.ts';
-import { add, batchedProduct, concat, gatherRows, reshape, targetLogprobs } from './ops.ts';
+import { add, batchedProduct, concat, reshape, targetLogprobs } from './ops.ts';
 import { causalAttention, outputLogits, residualStream, type Attend, type TransformerInputs } from './transformer.ts';
 import type { WeightSpec } from './weights.ts';
 
@@ -49,8 +49,7 @@ function sequenceLogits(
     keep(layer, k, v);
     return causal(layer, q, k, v);
   };
-  const stream = residualStream(g, { config, weight, inputs, attend });
-  return outputLogits(g, gatherRows(g, stream, index), config, weight);
+  return outputLogits(g, residualStream(g, { config, weight, inputs, attend, index }), config, weight);
 }
 
 /**

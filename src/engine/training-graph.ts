@@ -7,7 +7,7 @@ import { sequenceEmbeddings } from './embeddings.ts';
 import { Graph, type Value } from './graph.ts';
 import { LOSS_SCALARS, LOSS_VECTORS, tokenLoss } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
-import { gatherRows, targetLogprobs } from './ops.ts';
+import { targetLogprobs } from './ops.ts';
 import {
   causalAttention,
   outputLogits,
@@ -47,8 +47,8 @@ export function trainingGraph(options: TrainingGraphOptions): Graph {
   const targets = g.input('targets', 'int64', ['N']);
 
   const attend = causalAttention(g, config, inputs, mask);
-  const stream = residualStream(g, { config, weight, inputs, attend, ...(lora ? { lora } : {}) });
-  const logits = outputLogits(g, gatherRows(g, stream, index), config, weight);
+  const stream = residualStream(g, { config, weight, inputs, attend, index, ...(lora ? { lora } : {}) });
+  const logits = outputLogits(g, stream, config, weight);
   const logprobs = targetLogprobs(g, logits, targets);
   const lossInputs: Record<string, Value> = {};
   for (const name of LOSS_VECTORS[loss]) lossInputs[name] = g.input(`loss.${name}`, 'float32', ['N']);

@@ -7,7 +7,7 @@ import { attention } from './attention.ts';
 import type { Dim, Graph, Value } from './graph.ts';
 import type { LoraConfig, LoraPart } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
-import { add, linear, mul, reshape, rmsNorm, rope, swiglu, transpose } from './ops.ts';
+import { add, gatherRows, linear, mul, reshape, rmsNorm, rope, swiglu, transpose } from './ops.ts';
 
 /** Adapters of a graph: of which matrices, and how strong. */
 export type GraphLora = { readonly parts: readonly LoraPart[]; readonly config: LoraConfig };
@@ -30,10 +30,16 @@ export type TransformerOptions = {
   readonly lora?: GraphLora;
   readonly inputs: TransformerInputs;
   readonly attend: Attend;
+  /** Rows [N] whose last vectors are wanted, each once if they are differentiated. Default all. */
+  readonly index?: Value;
 };
 
-/** The residual stream after the last layer, before the final norm: [M, D]. */
-export function residualStream(g: Graph, { config, weight, lora, inputs, attend }: TransformerOptions): Value {
+/**
+ * The residual stream after the last layer, before the final norm, at the wanted rows: [N, D]. What follows the last
+ * attention is computed for those alone.
+ */
+export function residualStream(g: Graph, options: TransformerOptions): Value {
+  const { config, weight, lora, inputs, attend, index } = options;
   const { heads, kvHeads, headDim, rmsNormEps } = config;
   const rows = inputs.embeddings.shape[0];
   const tables = { positions: inputs.positions, ...ropeTables(g, config) };
@@ -55,7 +61,12 @@ export function residualStream(g: Graph, { config, weight, lora, inputs, attend 
     const query = rope(g, byHead(q, heads), tables);
     const key = rope(g, byHead(k, kvHeads), tables);
     const context = transpose(g, attend(layer, query, key, byHead(v, kvHeads)), [0, 2, 1, 3]);
-    [stream] = project(reshape(g, context, [rows, heads * headDim]), [`${layer}.output`], stream);
+    let attended = reshape(g, context, [rows, heads * headDim]);
+    if (index && layer === config.layers - 1) {
+      attended = gatherRows(g, attended, index);
+      stream = gatherRows(g, stream, index);
+    }
+    [stream] = project(attended, [`${layer}.output`], stream);
     const unit = rmsNorm(g, stream, weight(`${layer}.mlpNorm`), rmsNormEps);
     const [gate, up] = project(unit, [`${layer}.gate`, `${layer}.up`]);
     [stream] = project(swiglu(g, gate, up), [`${layer}.down`], stream);

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sampler, SampleRequest } from '../core/index.ts';
 import { createRng } from '../util/index.ts';
+import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
 import { TINY } from './test-support.ts';
 import { EmbeddedTrainer } from './trainer.ts';
+import { initWeights } from './weights.ts';
 
 const CONFIG = { ...TINY, taps: 3 };
 const rng = createRng('prompts');
@@ -63,6 +65,17 @@ describe('the embedded sampler', () => {
     );
     expect(company.slice(0, PROMPTS.length)).toEqual(alone);
     expect(company.slice(PROMPTS.length, 2 * PROMPTS.length)).toEqual(alone);
+  });
+
+  it('does so where products are cut into blocks and shared by more threads than two', async () => {
+    const config = { ...CONFIG, hiddenSize: 128, intermediateSize: 344, layers: 1 };
+    await using runtime = new SamplerRuntime(config, { threads: 4 });
+    await using wide = new EmbeddedSampler(runtime, initWeights(config, 3), 0);
+    const alone = [];
+    for (const p of PROMPTS) alone.push(await wide.sample(request(p)));
+    const filler = Array.from({ length: 59 }, (_, i) => prompt(1 + (i % 16)));
+    const company = await Promise.all([...PROMPTS, ...filler].map((p) => wide.sample(request(p))));
+    expect(company.slice(0, PROMPTS.length)).toEqual(alone);
   });
 
   it('scores a sequence the same, bit for bit, whatever else is scored with it, in batches', async () => {

@@ -16,8 +16,9 @@ import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { weightSpecs, type Weights } from './weights.ts';
 
 /**
- * ONNX Runtime multiplies very small matrices with other kernels, which round differently. At least this many
- * sequences and prompt tokens go through the engine, so that a request's numbers do not depend on its company.
+ * ONNX Runtime multiplies matrices of few rows with other kernels or cuts them otherwise, which rounds differently. At
+ * least this many sequences, prompt tokens and scored tokens go through the engine, so that a request's numbers do not
+ * depend on its company.
  */
 const MIN_SEQUENCES = 2;
 const MIN_TOKENS = 128;
@@ -40,7 +41,9 @@ export class SamplerRuntime {
   }
 
   step(): Promise<Session> {
-    return (this.#step ??= Session.compile(stepGraph(this.config, weightSpecs(this.config)), this.#options));
+    // One thread: several would cut a product by its number of sequences, and steps are too small to gain from them.
+    const options = { ...this.#options, threads: 1 };
+    return (this.#step ??= Session.compile(stepGraph(this.config, weightSpecs(this.config)), options));
   }
 
   scoring(): Promise<Session> {
@@ -122,7 +125,7 @@ export class EmbeddedSampler implements Sampler {
     const source = rows.map((row) => row.prompt);
     let prompt = selectCache(first.cache, first.lines, source);
     const recent = new RecentCache(layers);
-    extendRows(rows, selectBlocks(first.logits, first.lines, source));
+    extendRows(rows, selectBlocks(first.logits, prompts.length, source));
 
     for (;;) {
       for (const row of rows) if (row.job.signal?.aborted) row.stop ??= 'length';
@@ -153,16 +156,8 @@ export class EmbeddedSampler implements Sampler {
         targets.push(token);
       }),
     );
-    const padding = new Array<number>(Math.max(0, MIN_TOKENS - index.length)).fill(0);
-    const scored = [...index, ...padding];
-    const feeds = {
-      ...this.#sequenceFeeds(
-        calls.map(({ request }) => request),
-        time,
-        scored,
-      ),
-      targets: { data: BigInt64Array.from([...targets, ...padding], BigInt), shape: [scored.length] },
-    };
+    const sequences = calls.map(({ request }) => request);
+    const feeds = { ...this.#sequenceFeeds(sequences, time, index), targets: paddedIds(targets) };
     const { logprobs } = await (await this.#runtime.scoring()).run(feeds);
     let at = 0;
     return calls.map(({ request }) => {
@@ -194,21 +189,20 @@ export class EmbeddedSampler implements Sampler {
       fail(`numSamples must be a positive integer, not ${numSamples}.`, 'bad-sampling-params');
   }
 
-  /** Last logits, keys and values of padded prompts, a line each: those given and fillers after them. */
+  /** Last logits of prompts, and keys and values, a line each: of those given and of fillers after them. */
   async #readPrompts(
     prompts: readonly (readonly number[])[],
     time: number,
   ): Promise<{ logits: Float32Array; cache: Cache; lines: number }> {
     const lines = lineCount(prompts.length, time);
-    const last = Array.from({ length: lines }, (_, line) =>
-      prompts[line] ? line * time + prompts[line].length - 1 : 0,
-    );
+    const last = prompts.map((prompt, line) => line * time + prompt.length - 1);
     const outputs = await (await this.#runtime.prompt()).run(this.#sequenceFeeds(prompts, time, last));
-    return { logits: outputs['logits'], cache: takeCache(outputs, this.#runtime.config.layers), lines };
+    const logits = outputs['logits'].subarray(0, prompts.length * this.#runtime.config.vocabSize);
+    return { logits, cache: takeCache(outputs, this.#runtime.config.layers), lines };
   }
 
-  /** What both graphs over whole sequences read: `lineCount` lines of ids, and `index`, the rows that are scored. */
-  #sequenceFeeds(sequences: readonly (readonly number[])[], time: number, index: readonly number[]): Feeds {
+  /** What both graphs over whole sequences read: `lineCount` lines of ids, and the rows to be scored, fillers after them. */
+  #sequenceFeeds(sequences: readonly (readonly number[])[], time: number, scored: readonly number[]): Feeds {
     const { heads, kvHeads } = this.#runtime.config;
     const folds = heads / kvHeads;
     const ids = new BigInt64Array(lineCount(sequences.length, time) * time);
@@ -219,7 +213,7 @@ export class EmbeddedSampler implements Sampler {
       ...this.#weights,
       ids: { data: ids, shape: [ids.length] },
       mask: { data: causalMask(time, folds), shape: [folds * time, time] },
-      index: { data: BigInt64Array.from(index, BigInt), shape: [index.length] },
+      index: paddedIds(scored),
     };
   }
 
@@ -255,6 +249,13 @@ export class EmbeddedSampler implements Sampler {
     }
     return feeds;
   }
+}
+
+/** At least `MIN_TOKENS` ids, zeros after those given. */
+function paddedIds(given: readonly number[]): Feeds[string] {
+  const data = new BigInt64Array(Math.max(given.length, MIN_TOKENS));
+  given.forEach((id, i) => (data[i] = BigInt(id)));
+  return { data, shape: [data.length] };
 }
 
 /** Lines of a padded batch of `count` sequences. */

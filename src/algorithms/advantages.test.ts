@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { groupAdvantages, isMixed, removeConstantGroups } from './advantages.ts';
+import { groupAdvantages, isMixed } from './advantages.ts';
 
 describe('groupAdvantages', () => {
   it('subtracts the mean of the scored members and leaves the others null', () => {
@@ -35,20 +35,14 @@ describe('groupAdvantages', () => {
   });
 });
 
-describe('removeConstantGroups', () => {
-  it('keeps mixed groups only, and none when none is mixed', () => {
-    const groups = [
-      [1, 1],
-      [0, 1],
-      [0, null],
-      [null, null],
-      [0.5, 0.4, null],
-    ];
-    expect(removeConstantGroups(groups, (group) => group)).toEqual([
-      [0, 1],
-      [0.5, 0.4, null],
-    ]);
-    expect(removeConstantGroups([[1, 1]], (group) => group)).toEqual([]);
-    expect(isMixed([])).toBe(false);
+describe('isMixed', () => {
+  it('needs two scored members that did not get the same', () => {
+    expect(
+      [
+        [0, 1],
+        [0.5, 0.4, null],
+      ].map(isMixed),
+    ).toEqual([true, true]);
+    expect([[1, 1], [0, null], [null, null], []].map(isMixed)).toEqual([false, false, false, false]);
   });
 });

@@ -30,14 +30,3 @@ export function isMixed(rewards: readonly (number | null)[]): boolean {
   const scored = rewards.filter((reward) => reward !== null);
   return scored.some((reward) => reward !== scored[0]);
 }
-
-/**
- * Removes groups without signal. Keeps none when all are constant: a step with nothing to learn must take no step,
- * or weight decay and Adam's momentum move the weights on noise.
- */
-export function removeConstantGroups<T>(
-  groups: readonly T[],
-  rewardsOf: (group: T) => readonly (number | null)[],
-): readonly T[] {
-  return groups.filter((group) => isMixed(rewardsOf(group)));
-}

@@ -1,6 +1,6 @@
 // Pure maths of learning: no I/O, no clock, no environment.
 
-export { groupAdvantages, isMixed, removeConstantGroups, type GroupAdvantageOptions } from './advantages.ts';
+export { groupAdvantages, isMixed, type GroupAdvantageOptions } from './advantages.ts';
 export { aggregate, type Aggregation } from './aggregation.ts';
 export {
   accepts,
@@ -12,7 +12,7 @@ export {
   type EpisodeFilter,
 } from './demonstrations.ts';
 export { applyKlPenalty, type KlPenaltyOptions } from './kl-penalty.ts';
-export { createGspoLoss, lossValue, type GspoOptions, type LossTerms, type LossValue } from './losses.ts';
+export { createGspoLoss, lossValue, RATIO_BOUNDS, type GspoOptions, type LossTerms, type LossValue } from './losses.ts';
 export { mismatchMetrics } from './mismatch.ts';
 export { groupMetrics, rolloutMetrics } from './rollout-metrics.ts';
 export { countActionTokens, policyDatum, trajectoryToRows, type PolicyRow, type SampledTurn } from './rows.ts';

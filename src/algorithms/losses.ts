@@ -21,6 +21,9 @@ export type LossValue = {
   readonly gradient: readonly number[];
 };
 
+/** Bounds of the ratio where none are given: [low, high]. */
+export const RATIO_BOUNDS = { ppo: [0.8, 1.2], cispo: [0, 4] } as const;
+
 /** Value and derivative of one row. */
 export function lossValue(name: LossName, terms: LossTerms, config: LossConfig = {}): LossValue {
   let loss = 0;
@@ -46,12 +49,14 @@ function tokenLoss(
     case 'importance_sampling':
       return { value: -ratio * advantage, slope: -ratio * advantage };
     case 'ppo': {
-      const clipped = clamp(ratio, config.clipLow ?? 0.8, config.clipHigh ?? 1.2);
+      const [low, high] = RATIO_BOUNDS.ppo;
+      const clipped = clamp(ratio, config.clipLow ?? low, config.clipHigh ?? high);
       const free = ratio * advantage <= clipped * advantage;
       return { value: -Math.min(ratio * advantage, clipped * advantage), slope: free ? -ratio * advantage : 0 };
     }
     case 'cispo': {
-      const weight = clamp(ratio, config.clipLow ?? 0, config.clipHigh ?? 4);
+      const [low, high] = RATIO_BOUNDS.cispo;
+      const weight = clamp(ratio, config.clipLow ?? low, config.clipHigh ?? high);
       return { value: -weight * lp * advantage, slope: -weight * advantage };
     }
     case 'dro': {

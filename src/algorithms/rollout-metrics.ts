@@ -33,7 +33,10 @@ export function rolloutMetrics(trajectories: readonly Trajectory[]): Readonly<Re
   return metrics;
 }
 
-/** Shares of groups that are mixed, all solved and none solved, by the rewards that are trained on. */
+/**
+ * Shares of groups that are mixed, by the rewards that are trained on, and of those that are all solved or not solved at
+ * all, by their outcomes.
+ */
 export function groupMetrics(
   groups: readonly Group[],
   rewardsOf: (group: Group) => readonly (number | null)[],

@@ -14,7 +14,7 @@ export const smallSftSchema = sftConfigSchema.extend({
   epochs: z.int().positive().default(4).describe('passes over the rows'),
   batchTokens: z.int().positive().default(2048).describe('most tokens in a batch, one row at least'),
 });
-export const smallRlSchema = rlConfigSchema.extend({
+export const smallRlSchema = rlConfigSchema.safeExtend({
   learningRate: z.number().positive().default(2e-4).describe('learning rate after the warm-up'),
   steps: z.int().positive().default(44).describe('updates'),
   beta: z.number().nonnegative().default(0.03).describe('KL penalty towards the reference, per nat'),
@@ -27,7 +27,7 @@ export const quickstartConfigSchema = z.strictObject({
   filter: z.enum(['exact', 'lenient', 'none']).default('exact').describe('which of them are imitated'),
   temperature: z.number().positive().default(1).describe('of every draw, unless evalTemperature is set'),
   evalTemperature: z.number().nonnegative().optional().describe('of the draws of evaluations, 0 is greedy'),
-  pages: z.int().positive().default(16).describe('pages open at once'),
+  pages: z.int().positive().max(64).default(16).describe('pages open at once'),
   pictures: z.int().nonnegative().default(20).describe('episodes per evaluation whose pictures are kept'),
   sft: smallSftSchema.prefault({}),
   grpo: smallRlSchema.prefault({}),

@@ -24,7 +24,7 @@ const CONFIG = quickstartConfigSchema.parse({
   collectEpisodes: 60,
   pictures: 0,
   sft: { epochs: 2, learningRate: 0.05, batchTokens: 200 },
-  grpo: { steps: 5, puzzles: 6, groupSize: 6, learningRate: 0.15, beta: 0.01 },
+  grpo: { steps: 5, groups: 6, groupSize: 6, learningRate: 0.15, beta: 0.01 },
 });
 
 type Sitting = { readonly report: Report; readonly trainer: FakeTrainer };
@@ -132,5 +132,10 @@ describe('runQuickstart', () => {
 describe('quickstartConfigSchema', () => {
   it('refuses a key it does not know', () => {
     expect(() => quickstartConfigSchema.parse({ epochs: 3 })).toThrow(/epochs/);
+  });
+
+  it('refuses what the loop would refuse, and more pages than the stages take', () => {
+    expect(() => quickstartConfigSchema.parse({ grpo: { updatesPerBatch: 2 } })).toThrow(/updatesPerBatch/);
+    expect(() => quickstartConfigSchema.parse({ pages: 65 })).toThrow(/pages/);
   });
 });

@@ -2,8 +2,11 @@
 // record is the marker: what was written after the last one is cut off on resume.
 
 import { rm } from 'node:fs/promises';
-import type { Trainer } from '../core/index.ts';
+import { TabwrightError, type ProgressListener, type Trainer } from '../core/index.ts';
 import type { CheckpointRecord, RunFolder } from '../store/index.ts';
+
+/** Checkpoints of a stage that are kept: the last may turn out to be damaged, and the one before serves then. */
+const KEPT = 2;
 
 export type SaveCheckpointOptions = {
   readonly run: RunFolder;
@@ -13,34 +16,58 @@ export type SaveCheckpointOptions = {
   readonly batch: number;
   /** Last one of its stage; it is kept. Default false. */
   readonly final?: boolean;
-  /** Checkpoints of the stage that are kept beside the final one. Default 2: the last may be damaged. */
-  readonly keep?: number;
   readonly signal: AbortSignal;
 };
 
 export async function saveCheckpoint(options: SaveCheckpointOptions): Promise<void> {
-  const { run, trainer, stage, batch, final = false, keep = 2, signal } = options;
+  const { run, trainer, stage, batch, final = false, signal } = options;
   const name = checkpointName(stage, batch);
   await trainer.saveState(run.checkpointPath(name), { signal });
   run.appendCheckpoint({ name, stage, batch, state_path: name, ...(final ? { final } : {}) });
-  const outdated = checkpointName(stage, batch - keep);
+  const outdated = checkpointName(stage, batch - KEPT);
   // A server's checkpoint is no folder here; there is nothing to remove then.
-  if (batch - keep > 0) await rm(run.checkpointPath(outdated), { recursive: true, force: true });
+  if (batch - KEPT > 0) await rm(run.checkpointPath(outdated), { recursive: true, force: true });
 }
 
-/** The last checkpoint of the stage, or undefined when it has not got that far. */
-export async function lastCheckpoint(run: RunFolder, stage: string): Promise<CheckpointRecord | undefined> {
-  return (await run.readCheckpoints()).findLast((record) => record.stage === stage);
-}
-
-export async function loadCheckpoint(options: {
+export type LoadCheckpointOptions = {
   readonly run: RunFolder;
   readonly trainer: Trainer;
-  readonly record: CheckpointRecord;
+  readonly stage: string;
+  /** Told of each checkpoint that cannot be read. */
+  readonly listener?: ProgressListener;
   readonly signal: AbortSignal;
-}): Promise<void> {
-  const { run, trainer, record, signal } = options;
-  await trainer.loadState(run.checkpointPath(record.state_path ?? record.name), { signal });
+};
+
+/**
+ * Loads the newest checkpoint of the stage that can be read, and gives its record; undefined when the stage has written
+ * none. Steps are deterministic, so going on from an earlier one ends at the same place. Throws the failure of the
+ * newest where none can be read.
+ */
+export async function loadLastCheckpoint(options: LoadCheckpointOptions): Promise<CheckpointRecord | undefined> {
+  const { run, trainer, stage, listener, signal } = options;
+  let failure: TabwrightError | undefined;
+  for (const record of keptRecords(await run.readCheckpoints(), stage)) {
+    try {
+      await trainer.loadState(run.checkpointPath(record.state_path ?? record.name), { signal });
+    } catch (error) {
+      if (!(error instanceof TabwrightError)) throw error;
+      failure ??= error;
+      continue;
+    }
+    if (failure !== undefined) {
+      const message = `The last checkpoint of ${stage} cannot be read, going on from ${record.name}: ${failure.message}`;
+      listener?.({ kind: 'note', level: 'warning', message });
+    }
+    return record;
+  }
+  if (failure !== undefined) throw failure;
+  return undefined;
+}
+
+/** Newest first; a checkpoint that was written again counts once. */
+function keptRecords(records: readonly CheckpointRecord[], stage: string): readonly CheckpointRecord[] {
+  const byName = new Map(records.filter((record) => record.stage === stage).map((record) => [record.name, record]));
+  return [...byName.values()].sort((a, b) => b.batch - a.batch).slice(0, KEPT);
 }
 
 function checkpointName(stage: string, batch: number): string {

@@ -1,6 +1,11 @@
 // Training loops, one a file, over interfaces: any trainer, any environment.
 
-export { lastCheckpoint, loadCheckpoint, saveCheckpoint, type SaveCheckpointOptions } from './checkpoints.ts';
+export {
+  loadLastCheckpoint,
+  saveCheckpoint,
+  type LoadCheckpointOptions,
+  type SaveCheckpointOptions,
+} from './checkpoints.ts';
 export { collect, type Collection, type CollectOptions } from './collect.ts';
 export { evaluate, type EvaluateOptions } from './evaluate.ts';
 export {

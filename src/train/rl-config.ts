@@ -1,11 +1,12 @@
-// Settings of the policy-gradient loop. Data only.
+// Settings of the policy-gradient loop, and which of them go together. Data only.
 
 import { z } from 'zod';
+import { RATIO_BOUNDS } from '../algorithms/index.ts';
 
-export const rlConfigSchema = z.strictObject({
+const rlSettings = z.strictObject({
   steps: z.int().positive().default(40).describe('updates'),
-  puzzles: z.int().positive().default(16).describe('groups per step'),
-  groupSize: z.int().min(2).default(8).describe('episodes per group, all of the same puzzle'),
+  groups: z.int().positive().default(16).describe('groups per step'),
+  groupSize: z.int().min(2).default(8).describe('episodes per group, all of the same task'),
   learningRate: z.number().positive().default(4e-5).describe('learning rate after the warm-up'),
   schedule: z
     .enum(['constant', 'linear', 'cosine'])
@@ -29,4 +30,27 @@ export const rlConfigSchema = z.strictObject({
   weightDecay: z.number().nonnegative().default(0).describe('decoupled weight decay'),
 });
 
-export type RlConfig = z.infer<typeof rlConfigSchema>;
+/** Extend it with `safeExtend`, which keeps the check. */
+export const rlConfigSchema = rlSettings.superRefine(checkTogether);
+
+export type RlConfig = z.infer<typeof rlSettings>;
+
+/** Refuses what would do nothing, or be refused by the trainer after the first episodes only. */
+function checkTogether(config: RlConfig, context: z.RefinementCtx): void {
+  const { loss, clipLow, clipHigh, updatesPerBatch, schedule, floor } = config;
+  const refuse = (name: keyof RlConfig, message: string): void =>
+    context.addIssue({ code: 'custom', path: [name], message });
+  if (schedule === 'constant' && floor > 0)
+    refuse('floor', 'has no effect on a constant schedule; use linear or cosine');
+  if (loss === 'importance_sampling') {
+    if (updatesPerBatch > 1)
+      refuse('updatesPerBatch', 'more than 1 needs the loss ppo or cispo, which bound the ratio');
+    if (clipLow !== undefined) refuse('clipLow', 'is for the losses ppo and cispo');
+    if (clipHigh !== undefined) refuse('clipHigh', 'is for the losses ppo and cispo');
+    return;
+  }
+  const [low, high] = [clipLow ?? RATIO_BOUNDS[loss][0], clipHigh ?? RATIO_BOUNDS[loss][1]];
+  if (low >= high) {
+    refuse(clipLow === undefined ? 'clipHigh' : 'clipLow', `the bounds of the ratio would be ${low} to ${high}`);
+  }
+}

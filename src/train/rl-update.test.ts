@@ -123,6 +123,13 @@ describe('rlUpdate', () => {
     expect(weights).toEqual((await update(groups)).weights);
   });
 
+  it('does not train without the penalty that was asked for', async () => {
+    await expect(update(groups, config({ beta: 1 }))).rejects.toMatchObject({
+      boundary: 'config',
+      code: 'no-reference',
+    });
+  });
+
   it('says how well prompts extend each other: one row per trajectory with history, one per turn without', async () => {
     const { metrics } = await update(groups);
     const turns = groups.flatMap(({ trajectories }) => trajectories).reduce((sum, t) => sum + t.turns.length, 0);

@@ -1,7 +1,7 @@
 // One update from a batch of groups: rewards to advantages to rows to gradients to a step. No episodes, no files;
 // `rl.ts` has those.
 
-import type { Group, LossConfig, Sampler, Trainer } from '../core/index.ts';
+import { TabwrightError, type Group, type LossConfig, type Sampler, type Trainer } from '../core/index.ts';
 import {
   aggregate,
   applyKlPenalty,
@@ -49,7 +49,8 @@ export async function rlUpdate(options: RlUpdateOptions): Promise<Readonly<Recor
   metrics['datums_per_trajectory'] = rows.length / trajectories;
 
   let penalised = rows;
-  if (config.beta > 0 && reference !== undefined) {
+  if (config.beta > 0) {
+    if (reference === undefined) throw noReference(config.beta);
     const result = applyKlPenalty(rows, {
       beta: config.beta,
       reference: await referenceLogprobs(rows, reference, signal),
@@ -76,6 +77,17 @@ export async function rlUpdate(options: RlUpdateOptions): Promise<Readonly<Recor
   return metrics;
 }
 
+function noReference(beta: number): TabwrightError {
+  return new TabwrightError(
+    'config',
+    `beta is ${beta} and there is no reference to hold on to; give one, or set beta 0.`,
+    {
+      code: 'no-reference',
+      details: { beta },
+    },
+  );
+}
+
 function trainingRows(
   groups: readonly Group[],
   rewards: GroupRewards,
@@ -83,6 +95,7 @@ function trainingRows(
 ): { readonly rows: readonly PolicyRow[]; readonly trajectories: number } {
   let trajectories = 0;
   const rows = groups.flatMap((group, g) => {
+    // Constant groups say nothing. Where all are, there are no rows and there is no step.
     if (!isMixed(rewards[g])) return [];
     const advantages = groupAdvantages(rewards[g], { normalise: config.normalise });
     return group.trajectories.flatMap((trajectory, member) => {

@@ -6,7 +6,7 @@ import type { Group, Env, Renderer, Sampler, Trainer } from '../core/index.ts';
 import { learningRateAt, rolloutMetrics } from '../algorithms/index.ts';
 import { runGroups, type GroupsResult, type RolloutOptions } from '../rollout/index.ts';
 import { createRng } from '../util/index.ts';
-import { lastCheckpoint, loadCheckpoint, saveCheckpoint } from './checkpoints.ts';
+import { loadLastCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import type { RlConfig } from './rl-config.ts';
 import { rlUpdate } from './rl-update.ts';
 import { failureMetrics } from './stage-episodes.ts';
@@ -35,12 +35,9 @@ export type RlOptions = TrainingContext & {
 export async function rl(options: RlOptions): Promise<void> {
   const { trainer, config, stage, title = stage, run, listener, signal } = options;
   const { now = () => performance.now() } = options;
-  const record = run === undefined ? undefined : await lastCheckpoint(run, stage);
+  const record = run === undefined ? undefined : await loadLastCheckpoint({ ...options, run });
   const firstStep = record?.batch ?? 0;
-  if (run !== undefined) {
-    if (record !== undefined) await loadCheckpoint({ run, trainer, record, signal });
-    await run.truncateMetrics((row) => row.stage !== stage || row.step < firstStep);
-  }
+  await run?.truncateMetrics((row) => row.stage !== stage || row.step < firstStep);
   if (firstStep >= config.steps) return;
 
   listener?.({ kind: 'stage-start', stage, title, total: config.steps, unit: 'steps' });
@@ -76,7 +73,7 @@ async function rlStep(options: RlOptions, step: number, now: () => number): Prom
   const { sampling = { temperature: 1 }, rollout = {} } = options;
   const start = now();
   const result = await withSampler(trainer, signal, (sampler) =>
-    runGroups(sampleTasks(step, config.puzzles), config.groupSize, {
+    runGroups(sampleTasks(step, config.groups), config.groupSize, {
       ...rollout,
       env,
       policy: { sampler, renderer },

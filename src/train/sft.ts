@@ -1,11 +1,11 @@
 // Supervised fine-tuning on rows: shuffled epochs, batches by token budget, the mean loss per weighted token. A
-// short stage: resumed, it begins again. Knows no environment.
+// short stage: it has one checkpoint, at its end; interrupted before, it begins again. Knows no environment.
 
 import { z } from 'zod';
 import { TabwrightError, type Datum, type Trainer } from '../core/index.ts';
 import { learningRateAt } from '../algorithms/index.ts';
 import { createRng } from '../util/index.ts';
-import { lastCheckpoint, loadCheckpoint, saveCheckpoint } from './checkpoints.ts';
+import { loadLastCheckpoint, saveCheckpoint, type LoadCheckpointOptions } from './checkpoints.ts';
 import type { TrainingContext } from './training-context.ts';
 
 export const sftConfigSchema = z.strictObject({
@@ -34,8 +34,7 @@ export type SftOptions = TrainingContext & {
 export async function sft(options: SftOptions): Promise<void> {
   const { trainer, data, config, runSeed, stage, title = stage, run, listener, signal } = options;
   const { now = () => performance.now() } = options;
-  const done = run === undefined ? undefined : await lastCheckpoint(run, stage);
-  if (run !== undefined && done !== undefined) return loadCheckpoint({ run, trainer, record: done, signal });
+  if (run !== undefined && (await isDone({ ...options, run }))) return;
   if (data.length === 0) {
     throw new TabwrightError(
       'config',
@@ -88,6 +87,19 @@ export async function sft(options: SftOptions): Promise<void> {
   const seconds = (now() - start) / 1000;
   const summary = `${data.length} rows, ${step} steps, loss ${nll.toFixed(3)}`;
   listener?.({ kind: 'stage-end', stage, seconds, summary });
+}
+
+/** Whether the run holds the result, which the trainer then has. A result that is damaged is made again, as it was. */
+async function isDone(options: LoadCheckpointOptions): Promise<boolean> {
+  try {
+    return (await loadLastCheckpoint(options)) !== undefined;
+  } catch (error) {
+    // One that fits another model is no damage: making it again would make something else.
+    if (!(error instanceof TabwrightError) || error.code === 'checkpoint-mismatch') throw error;
+    const message = `The checkpoint of ${options.stage} cannot be read, so it is made again: ${error.message}`;
+    options.listener?.({ kind: 'note', level: 'warning', message });
+    return false;
+  }
 }
 
 /** Consecutive rows up to the budget; a row that is larger than the budget is a batch of its own. */

@@ -1,4 +1,4 @@
-// Which puzzles a training step sees. Pure in the step number, so that a resumed run sees what it would have seen,
+// Which tasks a training step sees. Pure in the step number, so that a resumed run sees what it would have seen,
 // and drawn from a range of seeds of its own, so that training and evaluation cannot meet.
 
 import type { Env, Task } from '../core/index.ts';

@@ -13,7 +13,7 @@ import { mountSmallDisk } from './small-disk.ts';
 
 const SMALL = [
   ...['--eval-episodes', '16', '--collect-episodes', '48', '--pages', '4', '--pictures', '2'],
-  ...['--grpo.steps', '3', '--grpo.puzzles', '4', '--grpo.group-size', '4', '--sft.epochs', '1'],
+  ...['--grpo.steps', '3', '--grpo.groups', '4', '--grpo.group-size', '4', '--sft.epochs', '1'],
 ];
 const TIMEOUT = 240_000;
 

@@ -46,7 +46,7 @@ async function afterRl(seed: number, settings: Partial<RlConfig>, world: Env = e
   const trainer = createFakeTrainer(toyModel());
   const config = rlConfigSchema.parse({
     steps: 25,
-    puzzles: 12,
+    groups: 12,
     groupSize: 8,
     gradClipNorm: 0,
     learningRate: 0.1,
@@ -108,7 +108,7 @@ describe('group-relative policy gradient', () => {
   it(
     'reaches 95 % exact success in 40 updates of 16 groups of 8',
     // Measured: 0.989-0.993 on five seeds.
-    async () => expect((await afterRl(1, { steps: 40, puzzles: 16 })).exact).toBeGreaterThanOrEqual(0.95),
+    async () => expect((await afterRl(1, { steps: 40, groups: 16 })).exact).toBeGreaterThanOrEqual(0.95),
     5 * MINUTES,
   );
 

@@ -1,6 +1,5 @@
 // `tabwright train`: online group-relative policy gradient in live pages.
 
-import { z } from 'zod';
 import { smallRlSchema, trainingSeeds } from '../../experiments/index.ts';
 import { createTaskSampler, rl } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
@@ -8,7 +7,7 @@ import { openModel, samplerOf, trainerOf } from '../models.ts';
 import { asJson, openRun, type CommandSpec } from '../run-command.ts';
 import { balanceKey, episodeSettings, openEnv } from '../stage-context.ts';
 
-const schema = z.strictObject({ ...episodeSettings, ...smallRlSchema.shape });
+const schema = smallRlSchema.safeExtend(episodeSettings);
 
 export const train: CommandSpec<typeof schema> = {
   name: 'train',

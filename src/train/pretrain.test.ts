@@ -77,7 +77,7 @@ describe('pretraining', () => {
       rows,
       levels: 1,
       signal,
-      config: config({ steps: 10, batchTokens: 40, floor: 0.1, learningRate: 1 }),
+      config: config({ steps: 12, decaySteps: 10, batchTokens: 40, floor: 0.1, learningRate: 1 }),
     });
     const sizes = batches.map((batch) => batch.reduce((sum, { tokens }) => sum + tokens.length, 0));
     expect(Math.max(...sizes)).toBeLessThan(40 + 9);
@@ -93,10 +93,10 @@ describe('pretraining', () => {
     expect(spread.reduce((a, b) => a + b, 0) / spread.length).toBeLessThan(4);
   });
 
-  it('measures on the hardest level alone, and ends when that is enough', async () => {
-    const { trainer, batches } = recorder(Math.log(0.9));
+  it('lowers the rate and measures on the hardest level alone, and ends with it', async () => {
+    const { trainer, batches, rates } = recorder(Math.log(0.9));
     const measuredAt: number[] = [];
-    const settings = config({ steps: 200, advanceAt: 0.5 });
+    const settings = config({ steps: 200, decaySteps: 5, advanceAt: 0.5, learningRate: 1, floor: 0.1 });
     const { level } = await pretrain({
       stage: 'p',
       trainer,
@@ -107,15 +107,15 @@ describe('pretraining', () => {
       inspectEvery: 2,
       inspect: () => {
         measuredAt.push(batches.length);
-        return Promise.resolve({ accuracy: measuredAt.length / 10 });
+        return Promise.resolve({ accuracy: 1 });
       },
-      enough: ({ accuracy }) => accuracy >= 0.3,
     });
     expect(level).toBe(2);
-    expect(measuredAt).toHaveLength(3);
-    expect(batches).toHaveLength(measuredAt[2]);
     // A running mean of 0.9 passes 0.5 after eight steps, twice.
-    expect(measuredAt).toEqual([16, 18, 20]);
+    expect(measuredAt).toEqual([18, 20, 21]);
+    expect(batches).toHaveLength(21);
+    expect(rates.slice(0, 17)).toEqual(Array<number>(17).fill(1));
+    expect(rates.slice(17).every((rate, i) => rate < rates[16 + i])).toBe(true);
   });
 
   it('stops when it is told to', async () => {

@@ -1,6 +1,6 @@
 // Pretraining on generated rows: next-token prediction, answers with weight one and prompts with a small weight, on
-// a curriculum that gets harder when the answers are right, until the model is good enough. Knows no lesson; rows come
-// by number.
+// a curriculum that gets harder when the answers are right. The rate is constant until the hardest level is reached,
+// whenever that is, and falls from there. Knows no lesson; rows come by number.
 
 import { z } from 'zod';
 import type { Datum, Trainer } from '../core/index.ts';
@@ -8,9 +8,14 @@ import { learningRateAt } from '../algorithms/index.ts';
 import type { TrainingContext } from './training-context.ts';
 
 export const pretrainConfigSchema = z.strictObject({
-  steps: z.int().positive().default(3000).describe('most optimiser steps; the rate falls over these'),
+  steps: z.int().positive().default(3000).describe('most optimiser steps'),
+  decaySteps: z.int().positive().default(600).describe('steps on the hardest level, over which the rate falls'),
   batchTokens: z.int().positive().default(2048).describe('tokens per optimiser step'),
-  learningRate: z.number().positive().default(2e-3).describe('learning rate after the warm-up; falls by a cosine'),
+  learningRate: z
+    .number()
+    .positive()
+    .default(2e-3)
+    .describe('learning rate after the warm-up; falls by a cosine on the hardest level'),
   floor: z.number().min(0).max(1).default(0.05).describe('share of the rate that is left at the end'),
   warmupSteps: z.int().nonnegative().default(150).describe('steps of linear warm-up'),
   promptWeight: z.number().nonnegative().default(0.02).describe('loss weight of prompt tokens; answers have 1'),
@@ -49,14 +54,10 @@ export type PretrainOptions = Omit<TrainingContext, 'runSeed'> & {
    * Called on the hardest level and after the last step, with the trainer at rest, e.g. to measure accuracy; its
    * figures join the metrics.
    */
-  readonly inspect?: () => Promise<Figures>;
-  /** Steps between two calls of `inspect`. Default 50. */
+  readonly inspect?: () => Promise<Readonly<Record<string, number>>>;
+  /** Steps on the hardest level between two calls of `inspect`. Default 100. */
   readonly inspectEvery?: number;
-  /** Whether training may end, by what `inspect` gave. Default: it goes on to the last step. */
-  readonly enough?: (figures: Figures) => boolean;
 };
-
-type Figures = Readonly<Record<string, number>>;
 
 /** Share of the newest batch in the running mean that decides about the next level. */
 const SMOOTHING = 0.1;
@@ -75,8 +76,7 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
     listener,
     signal,
     inspect,
-    inspectEvery = 50,
-    enough = () => false,
+    inspectEvery = 100,
   } = options;
   const { now = () => performance.now() } = options;
   const start = now();
@@ -84,6 +84,8 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
   let index = 0;
   let tokens = 0;
   let level = 0;
+  /** Steps taken on the hardest level. */
+  let decayed = 0;
   let rightness = 0;
   let waiting: (readonly PretrainRow[])[] = [];
   for (let step = 0; step < config.steps; step++) {
@@ -92,14 +94,7 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
     const batch = waiting.shift()!;
     const size = batch.reduce((sum, row) => sum + rowTokens(row).length - 1, 0);
     const output = await trainer.forwardBackward(toData(batch, config), 'cross_entropy', {}, { signal });
-    const schedule = {
-      shape: 'cosine',
-      peak: config.learningRate,
-      warmupSteps: config.warmupSteps,
-      totalSteps: config.steps,
-      floor: config.floor,
-    } as const;
-    const learningRate = learningRateAt(schedule, step);
+    const learningRate = rateAt(config, { step, decayed });
     const adam = { learningRate, beta2: config.beta2, eps: 1e-8, gradClipNorm: config.gradClipNorm };
     const { metrics } = await trainer.optimStep(adam, { signal });
     tokens += size;
@@ -107,13 +102,15 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
     const probabilities = batch.map(({ prompt }, i) => Math.exp(output.logprobs[i][prompt.length - 1]));
     const mean = probabilities.reduce((sum, p) => sum + p, 0) / probabilities.length;
     rightness += SMOOTHING * (mean - rightness);
-    if (rightness > config.advanceAt && level < levels - 1) {
+    if (level === levels - 1) decayed++;
+    else if (rightness > config.advanceAt) {
       level++;
       // The mean must be earned anew, on the new rows.
       rightness = 0;
       waiting = [];
     }
-    const due = step === config.steps - 1 || (level === levels - 1 && (step + 1) % inspectEvery === 0);
+    const last = step === config.steps - 1 || decayed === config.decaySteps;
+    const due = last || (decayed > 0 && decayed % inspectEvery === 0);
     const figures = inspect && due ? await inspect() : {};
     const seconds = (now() - stepStart) / 1000;
     const row = {
@@ -134,11 +131,21 @@ export async function pretrain(options: PretrainOptions): Promise<{ readonly lev
       metrics: row,
       tokensPerSecond: size / Math.max(seconds, 1e-9),
     });
-    if (due && enough(figures)) break;
+    if (last) break;
   }
   const summary = `${tokens} tokens, level ${level + 1} of ${levels}, answers right with probability ${rightness.toFixed(3)}`;
   listener?.({ kind: 'stage-end', stage, seconds: (now() - start) / 1000, summary });
   return { level };
+}
+
+/** Warm-up, a plateau of unknown length, a fall: Hu et al. 2024 (MiniCPM), section 4. */
+function rateAt(
+  config: PretrainConfig,
+  { step, decayed }: { readonly step: number; readonly decayed: number },
+): number {
+  const { learningRate: peak, warmupSteps, decaySteps, floor } = config;
+  if (decayed === 0) return learningRateAt({ shape: 'constant', peak, warmupSteps, totalSteps: config.steps }, step);
+  return learningRateAt({ shape: 'cosine', peak, warmupSteps: 0, totalSteps: decaySteps, floor }, decayed);
 }
 
 /** A few batches at a time, each of rows of like length, so that little is padded; their order is that of the draw. */

@@ -3,7 +3,7 @@
 export type * from './env.ts';
 export { isAbort, TabwrightError, type Boundary, type TabwrightErrorOptions } from './errors.ts';
 export type * from './events.ts';
-export type * from './json.ts';
+export { asJson, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 export type * from './outcome.ts';
 export type * from './policy.ts';
 export type * from './task.ts';

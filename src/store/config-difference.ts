@@ -1,6 +1,6 @@
 // Which settings of two configs differ, by dotted name. Pure.
 
-import type { JsonObject, JsonValue } from '../core/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/index.ts';
 
 export type ConfigDifference = {
   readonly key: string;
@@ -14,11 +14,16 @@ export function configDifferences(before: JsonObject, now: JsonObject, prefix = 
   return keys.flatMap((name) => {
     const key = prefix + name;
     const [a, b] = [before[name], now[name]];
-    if (isObject(a) && isObject(b)) return configDifferences(a, b, `${key}.`);
+    if (isJsonObject(a) && isJsonObject(b)) return configDifferences(a, b, `${key}.`);
     return JSON.stringify(a) === JSON.stringify(b) ? [] : [{ key, before: a, now: b }];
   });
 }
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** As a sentence tells them. */
+export function describeDifferences(differences: readonly ConfigDifference[]): string {
+  return differences.map(({ key, before, now }) => `${key} was ${shown(before)} and is now ${shown(now)}`).join('; ');
+}
+
+function shown(value: JsonValue | undefined): string {
+  return value === undefined ? 'absent' : JSON.stringify(value);
 }

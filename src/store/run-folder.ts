@@ -6,7 +6,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TabwrightError, type JsonObject, type JsonValue, type Trajectory } from '../core/index.ts';
 import { makeFolder, writeFileAtomic } from '../util/index.ts';
-import { configDifferences } from './config-difference.ts';
+import { configDifferences, describeDifferences } from './config-difference.ts';
 import { appendJsonLine, repairTail } from './json-lines.ts';
 import {
   checkpointRecordSchema,
@@ -91,12 +91,9 @@ export async function resumeRun(
     ({ key }) => !mayDiffer.some((name) => key === name || key.startsWith(`${name}.`)),
   );
   if (differences.length > 0) {
-    const list = differences
-      .map(({ key, before, now: current }) => `${key} was ${shown(before)} and is now ${shown(current)}`)
-      .join('; ');
     throw new TabwrightError(
       'store',
-      `Cannot resume ${dir}: ${list}. Give the first run's settings, or start a new run with another --out.`,
+      `Cannot resume ${dir}: ${describeDifferences(differences)}. Give the first run's settings, or start a new run with another --out.`,
       {
         code: 'config-differs',
         details: { dir, keys: differences.map(({ key }) => key) },
@@ -153,7 +150,7 @@ async function refuseForeign(dir: string, overwrite: boolean): Promise<void> {
   const [what, advice] = isRun
     ? [
         'already holds a run',
-        'Go on with it (--resume), replace it (--overwrite), or choose another folder with --out.',
+        'Go on with it (--resume, where the command has that), replace it (--overwrite), or choose another folder with --out.',
       ]
     : ['is not empty and holds no run', 'Choose another folder with --out.'];
   throw new TabwrightError('store', `${dir} ${what}. ${advice}`, {
@@ -195,8 +192,4 @@ function writeJson(path: string, value: JsonValue): Promise<void> {
 
 async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
   await withStoreErrors({ doing: 'write', path }, () => writeFileAtomic(path, data));
-}
-
-function shown(value: JsonValue | undefined): string {
-  return value === undefined ? 'absent' : JSON.stringify(value);
 }

@@ -4,6 +4,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TabwrightError, type JsonObject, type JsonValue, type Trajectory } from '../core/index.ts';
+import { jsonObject, jsonValue } from './json-schema.ts';
 import { parseLine, readIfPresent, readJsonLines } from './json-lines.ts';
 import {
   checkpointRecordSchema,
@@ -30,9 +31,6 @@ export const RUN_FILES = {
   state: 'state',
   checkpointFolders: 'checkpoints',
 } as const;
-
-const jsonObject = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
-const jsonValue = z.json() as unknown as z.ZodType<JsonValue>;
 
 /** `config.json`. Its version is that of the whole folder. */
 export const configFormat: VersionedFormat<{ readonly config: JsonObject }> = {

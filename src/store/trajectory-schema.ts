@@ -2,9 +2,9 @@
 // is read. Types are core's; this file only says the same to zod.
 
 import { z } from 'zod';
-import type { JsonObject, Trajectory } from '../core/index.ts';
+import type { Trajectory } from '../core/index.ts';
+import { jsonObject } from './json-schema.ts';
 
-const jsonObject = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 const tokens = z.array(z.int().nonnegative());
 
 const actionSchema = z.discriminatedUnion('kind', [

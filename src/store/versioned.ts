@@ -2,7 +2,7 @@
 // refused. Nothing on the disk is changed by reading it.
 
 import type { z } from 'zod';
-import { TabwrightError, type JsonObject, type JsonValue } from '../core/index.ts';
+import { isJsonObject, TabwrightError, type JsonObject, type JsonValue } from '../core/index.ts';
 
 /** A file format of the run folder. Its current version is one more than the number of its upgraders. */
 export type VersionedFormat<T> = {
@@ -25,7 +25,7 @@ export function stamp<T extends JsonObject>(format: VersionedFormat<T>, content:
 
 /** The content of `value` in the current version; `where` names the file (and line) in messages. */
 export function readVersioned<T>(format: VersionedFormat<T>, value: JsonValue, where: string): T {
-  if (!isObject(value) || value.format !== format.name) {
+  if (!isJsonObject(value) || value.format !== format.name) {
     throw new TabwrightError('store', `${where} is not a ${format.name} file. Check the path.`, {
       code: 'wrong-format',
       details: { where, expected: format.name },
@@ -65,8 +65,4 @@ export function corrupt(where: string, problem: string): TabwrightError {
       details: { where, problem },
     },
   );
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,11 +6,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Machine, PeakMemory } from '../experiments/index.ts';
 import { systemEnvironment } from '../util/index.ts';
 
-export type MachineFacts = Readonly<Record<string, string | number>>;
-
-export function machineFacts(): MachineFacts {
+export function machineFacts(): Machine {
   return {
     platform: `${process.platform} ${process.arch}`,
     processor: cpus()[0]?.model.trim() ?? 'unknown',
@@ -40,33 +39,38 @@ export async function currentCommit(): Promise<string | null> {
 }
 
 export interface MemoryMonitor extends Disposable {
-  /** Largest resident memory seen, in MB: this process, and this process with all its children. 0 where unknown. */
-  peak(): { readonly node: number; readonly total: number };
+  /** Largest seen. Resident memory of this process; proportional set sizes of it and its children, on Linux only. */
+  peak(): PeakMemory;
 }
 
-/** Looks every half second. Shared pages of children are counted once, by proportional set size, on Linux. */
+/** Looks at once and then every half second, so a shorter peak may be missed. */
 export function monitorMemory(): MemoryMonitor {
   let node = 0;
-  let total = 0;
+  let total: number | undefined;
   const look = (): void => {
     node = Math.max(node, process.memoryUsage.rss() / 2 ** 20);
-    total = Math.max(total, node, treeMemory());
+    const tree = treeMemory();
+    if (tree !== undefined) total = Math.max(total ?? 0, tree);
   };
+  look();
   const timer = setInterval(look, 500);
   timer.unref();
   return {
-    peak: () => ({ node: Math.round(node), total: Math.round(total) }),
+    peak: () => ({
+      peakNodeMB: Math.round(node),
+      ...(total === undefined ? {} : { peakTotalMB: Math.round(total) }),
+    }),
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }
 
-/** MB of this process and its descendants; 0 where /proc does not exist. */
-function treeMemory(): number {
+/** MB of this process and its descendants; undefined where /proc does not exist. */
+function treeMemory(): number | undefined {
   let entries: string[];
   try {
     entries = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   } catch {
-    return 0;
+    return undefined;
   }
   const children = new Map<number, number[]>();
   for (const entry of entries) {

@@ -4,8 +4,9 @@
 import { z } from 'zod';
 import type { Command } from 'commander';
 import { isAbort, TabwrightError, type JsonObject, type ProgressListener } from '../core/index.ts';
-import { createRun, resumeRun, type RunFolder } from '../store/index.ts';
+import { configDifferences, createRun, describeDifferences, resumeRun, type RunFolder } from '../store/index.ts';
 import { createProgress, type ProgressMode } from './progress.ts';
+import { resumeCommand } from './resume-command.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
 
 export type CommandContext<T> = {
@@ -13,6 +14,8 @@ export type CommandContext<T> = {
   readonly given: GlobalOptions;
   readonly listener: ProgressListener;
   readonly signal: AbortSignal;
+  /** Creates the command's run folder, or opens the one that is to be gone on with. */
+  readonly openRun: (config: JsonObject) => Promise<RunFolder>;
   /** Prints a result line; in JSON mode it goes out as an event of kind `result` instead. */
   readonly print: (text: string, data: JsonObject) => void;
 };
@@ -58,7 +61,10 @@ export function addCommand<T extends z.ZodObject>(program: Command, spec: Comman
   command.allowExcessArguments(false);
   command.action(async (options: Record<string, unknown>) => {
     const given = options as GlobalOptions;
-    process.exitCode = await guarded(given, async (signal) => {
+    let folder: string | undefined;
+    const stopped = (): string => stoppedMessage(folder, spec.flags.includes('resume'));
+    process.exitCode = await guarded({ debug: given.debug ?? false, stopped }, async (signal) => {
+      checkOut(given);
       const mode: ProgressMode = given.json ? 'json' : given.quiet ? 'quiet' : 'normal';
       const listener = createProgress({
         stream: given.json ? process.stdout : process.stderr,
@@ -68,33 +74,70 @@ export function addCommand<T extends z.ZodObject>(program: Command, spec: Comman
       const print = (text: string, data: JsonObject): void => {
         process.stdout.write(given.json ? `${JSON.stringify({ kind: 'result', ...data })}\n` : `${text}\n`);
       };
-      await spec.action({ config: readSchemaOptions(spec.schema, options), given, listener, signal, print });
+      const open = async (config: JsonObject): Promise<RunFolder> => {
+        const run = await openRun({ command: spec.name, given, config, listener });
+        folder = run.dir;
+        return run;
+      };
+      const config = readSchemaOptions(spec.schema, options);
+      await spec.action({ config, given, listener, signal, openRun: open, print });
     });
   });
 }
 
-/** A config as JSON: without the settings that were left out, because `undefined` is no JSON. */
-export function asJson(config: object): JsonObject {
-  return JSON.parse(JSON.stringify(config)) as JsonObject;
-}
-
-/** Creates the command's run folder, or opens the one that is to be gone on with. */
-export async function openRun(command: string, given: GlobalOptions, config: JsonObject): Promise<RunFolder> {
-  if (given.resume && given.out === undefined) {
+function checkOut({ out, resume }: GlobalOptions): void {
+  if (resume && out === undefined) {
     throw new TabwrightError('config', '--resume needs --out <folder>: the run to go on with.', {
       code: 'resume-without-out',
     });
   }
-  if (given.out === '') {
+  if (out === '') {
     throw new TabwrightError('config', '--out is empty: name a folder, or leave --out away.', { code: 'empty-out' });
   }
-  const out = given.out ?? `runs/${command}-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`;
-  if (given.resume) return resumeRun(out, { config, mayDiffer: ['commit', 'version'] });
-  return createRun(out, { config, ...(given.overwrite ? { overwrite: true } : {}) });
 }
 
+type OpenRunOptions = {
+  readonly command: string;
+  readonly given: GlobalOptions;
+  readonly config: JsonObject;
+  readonly listener: ProgressListener;
+};
+
+async function openRun({ command, given, config: settings, listener }: OpenRunOptions): Promise<RunFolder> {
+  const config = { command, ...settings };
+  const out = given.out ?? `runs/${command}-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`;
+  if (!given.resume) return createRun(out, { config, ...(given.overwrite ? { overwrite: true } : {}) });
+  const run = await resumeRun(out, { config, mayDiffer: ['commit', 'versions'] });
+  const differences = configDifferences(run.config, config);
+  if (differences.length > 0) {
+    const message = `The run was begun by another program: ${describeDifferences(differences)}. The result may differ from that of an uninterrupted run.`;
+    const note = { kind: 'note', level: 'warning', message } as const;
+    run.appendEvent(note);
+    listener(note);
+  }
+  return run;
+}
+
+/** What Ctrl-C leaves behind, and how to go on. */
+function stoppedMessage(folder: string | undefined, canResume: boolean): string {
+  if (folder === undefined) return 'Stopped; nothing had been written.';
+  if (!canResume) return `Stopped; what was written is in ${folder}.`;
+  const program = import.meta.url.endsWith('.ts') ? 'npm run tabwright --' : 'tabwright';
+  const command = resumeCommand({ args: process.argv.slice(2), out: folder, program });
+  return `Stopped; the run is in ${folder}. Go on with:\n  ${command}`;
+}
+
+type GuardOptions = {
+  readonly debug: boolean;
+  /** What to say when it was interrupted. */
+  readonly stopped: () => string;
+};
+
 /** Runs `work` under a signal that the first Ctrl-C aborts; gives the exit code. A second Ctrl-C ends at once. */
-async function guarded(given: GlobalOptions, work: (signal: AbortSignal) => Promise<void>): Promise<number> {
+async function guarded(
+  { debug, stopped }: GuardOptions,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<number> {
   const controller = new AbortController();
   let interrupted = 0;
   const interrupt = (): void => {
@@ -109,10 +152,10 @@ async function guarded(given: GlobalOptions, work: (signal: AbortSignal) => Prom
     return 0;
   } catch (error) {
     if (interrupted > 0 && isAbort(error)) {
-      process.stderr.write(given.out ? `Stopped. Go on with: the same command and --resume\n` : 'Stopped.\n');
+      process.stderr.write(`${stopped()}\n`);
       return 130;
     }
-    process.stderr.write(`${describeFailure(error, given.debug ?? false)}\n`);
+    process.stderr.write(`${describeFailure(error, debug)}\n`);
     return error instanceof TabwrightError && error.boundary === 'config' ? 2 : 1;
   } finally {
     process.off('SIGINT', interrupt);

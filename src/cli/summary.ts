@@ -1,7 +1,7 @@
 // The few lines that a command ends with.
 
 import { join } from 'node:path';
-import type { Report } from '../experiments/index.ts';
+import type { Machine, Report } from '../experiments/index.ts';
 import { duration, percent, percentRange } from '../util/index.ts';
 
 /** A table of stages, what the comparison says, and where the report lies. */
@@ -15,9 +15,16 @@ export function reportSummary(report: Report, folder: string): string {
     '',
     report.headline,
     ...rows,
-    `  ${duration(report.seconds)}, peak memory ${report.machine['peakTotalMB'] ?? '?'} MB`,
+    `  ${[duration(report.seconds), ...memory(report.machine)].join(', ')}`,
     '',
     `Report: ${join(folder, 'report.html')}`,
     `Figures: ${join(folder, 'report.json')}`,
   ].join('\n');
+}
+
+/** Nothing where it was not measured. */
+function memory({ peakTotalMB, peakNodeMB }: Machine): readonly string[] {
+  if (peakTotalMB !== undefined)
+    return [`peak memory ${peakTotalMB} MB with Chromium (pages that are shared count once)`];
+  return peakNodeMB === undefined ? [] : [`peak memory ${peakNodeMB} MB without Chromium`];
 }

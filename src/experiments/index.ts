@@ -13,4 +13,12 @@ export {
 export { chooseReplays, type Replay, type ReplayChoice } from './replays.ts';
 export { buildReport, type EvaluatedStage, type ReportInput } from './report.ts';
 export { renderReportHtml, type ReportPageParts } from './report-html.ts';
-export { REPORT_VERSION, reportSchema, type Comparison, type Report, type StageReport } from './report-schema.ts';
+export {
+  REPORT_VERSION,
+  reportSchema,
+  type Comparison,
+  type Machine,
+  type PeakMemory,
+  type Report,
+  type StageReport,
+} from './report-schema.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject, ProgressEvent } from '../core/index.ts';
+import { asJson, type ProgressEvent } from '../core/index.ts';
 import { createRun, readRun, resumeRun } from '../store/index.ts';
 import {
   countBits,
@@ -15,6 +15,7 @@ import {
   toyWanted,
   type FakeTrainer,
 } from '../testing/index.ts';
+import { MACHINE } from './fixtures/episodes.ts';
 import { quickstartConfigSchema, type QuickstartConfig } from './quickstart-config.ts';
 import { runQuickstart } from './quickstart.ts';
 import type { Report } from './report-schema.ts';
@@ -37,11 +38,16 @@ describe('runQuickstart', () => {
   /** One sitting; `stopAt` aborts at the first event it accepts. */
   async function sit(
     name: string,
-    options: { config?: QuickstartConfig; resume?: boolean; stopAt?: (event: ProgressEvent) => boolean } = {},
+    options: {
+      config?: QuickstartConfig;
+      resume?: boolean;
+      stopAt?: (event: ProgressEvent) => boolean;
+      peak?: number;
+    } = {},
   ): Promise<Sitting> {
-    const { config = CONFIG, resume = false, stopAt = () => false } = options;
+    const { config = CONFIG, resume = false, stopAt = () => false, peak = 1 } = options;
     const dir = join(folder, name);
-    const json = JSON.parse(JSON.stringify(config)) as JsonObject;
+    const json = asJson(config);
     const controller = new AbortController();
     const trainer = createFakeTrainer({ ...toyModel(), disk });
     const run = resume ? await resumeRun(dir, { config: json }) : await createRun(dir, { config: json });
@@ -50,12 +56,13 @@ describe('runQuickstart', () => {
         config,
         model: 'toy',
         run,
-        makeEnv: async ({ pages }) => createToyCheckboxes({ capacity: pages }),
-        loadTrainer: async () => trainer,
+        env: createToyCheckboxes({ capacity: config.pages }),
+        trainer,
         renderer: createToyRenderer(),
         balanceKey: ({ seed }) => String(countBits(toyWanted(seed))),
         baselines: [],
-        machine: () => ({}),
+        machine: () => MACHINE,
+        peakMemory: () => ({ peakNodeMB: peak, peakTotalMB: 2 * peak }),
         commit: null,
         signal: controller.signal,
         listener: (event) => {
@@ -118,6 +125,13 @@ describe('runQuickstart', () => {
     expect(figures(resumed)).toEqual(figures(uninterrupted));
     expect(resumed.trainer.weights()).toEqual(uninterrupted.trainer.weights());
     expect(await curves(dir)).toEqual(await curves('whole'));
+  });
+
+  it('tells the largest memory of all sittings', async () => {
+    const inCollection = (event: ProgressEvent) => event.kind === 'episode-end' && event.stage === 'collect';
+    await expect(sit('memory', { stopAt: inCollection, peak: 900 })).rejects.toMatchObject({ name: 'AbortError' });
+    const { report } = await sit('memory', { resume: true, peak: 500 });
+    expect(report.machine).toMatchObject({ peakNodeMB: 900, peakTotalMB: 1800 });
   });
 
   it('counts the time of all sittings, and resumed when complete it only writes the report again', async () => {

@@ -2,23 +2,24 @@
 // online, evaluate, report. Every concrete part comes in as an argument. A stage that the run folder already holds
 // is read back instead of run, so going on after an interruption gives the result of an uninterrupted run.
 
-import type {
-  Env,
-  JsonObject,
-  ProgressEvent,
-  ProgressListener,
-  Renderer,
-  Sampler,
-  Task,
-  Trainer,
-  Trajectory,
+import { z } from 'zod';
+import {
+  asJson,
+  type Env,
+  type ProgressEvent,
+  type ProgressListener,
+  type Renderer,
+  type Sampler,
+  type Task,
+  type Trainer,
+  type Trajectory,
 } from '../core/index.ts';
 import { demonstrationData } from '../algorithms/index.ts';
 import type { RunFolder } from '../store/index.ts';
 import { collect, createTaskSampler, evaluate, rl, sft, withSampler, type TrainingContext } from '../train/index.ts';
 import { chooseReplays, type Replay } from './replays.ts';
 import { renderReportHtml } from './report-html.ts';
-import type { Report } from './report-schema.ts';
+import type { Machine, PeakMemory, Report } from './report-schema.ts';
 import { buildReport, type EvaluatedStage } from './report.ts';
 import { EVAL_FIRST_SEED, trainingSeeds, type QuickstartConfig } from './quickstart-config.ts';
 
@@ -27,17 +28,19 @@ export type QuickstartParts = {
   /** Name of the base model, for the report. */
   readonly model: string;
   readonly run: RunFolder;
-  /** Starts the environment; it is disposed of at the end. */
-  readonly makeEnv: (options: { readonly pages: number; readonly signal: AbortSignal }) => Promise<Env>;
-  /** A trainer with the base's weights; it is disposed of at the end. */
-  readonly loadTrainer: (options: { readonly signal: AbortSignal }) => Promise<Trainer>;
+  /** Still the caller's when the run is over, as is the trainer. */
+  readonly env: Env;
+  /** With the base's weights. */
+  readonly trainer: Trainer;
   readonly renderer: Renderer;
   /** Class that training puzzles and demonstrations are balanced by, e.g. the number of wanted boxes. */
   readonly balanceKey: (task: Task) => string;
   /** Policies that read nothing, for the report. */
   readonly baselines: Report['baselines'];
-  /** Asked for when the report is written, so that it may tell peaks of the run. */
-  readonly machine: () => Report['machine'];
+  /** Asked for when the report is written. */
+  readonly machine: () => Machine;
+  /** Of this sitting so far. Default: not measured. */
+  readonly peakMemory?: () => PeakMemory;
   readonly commit: string | null;
   readonly listener?: ProgressListener;
   readonly signal: AbortSignal;
@@ -47,36 +50,21 @@ export type QuickstartParts = {
 
 /** Runs what is missing, writes the report into the run folder, and returns it. */
 export async function runQuickstart(parts: QuickstartParts): Promise<Report> {
-  const { signal, config } = parts;
-  const clock = await startClock(parts);
+  const sitting = await startSitting(parts);
   try {
-    const env = await parts.makeEnv({ pages: config.pages, signal });
-    try {
-      const trainer = await parts.loadTrainer({ signal });
-      try {
-        const stages = await trainInStages({ ...parts, env, trainer, saveClock: clock.save });
-        return await writeReport({ parts, env: env.name, stages, seconds: clock.seconds() });
-      } finally {
-        await trainer[Symbol.asyncDispose]();
-      }
-    } finally {
-      await env[Symbol.asyncDispose]();
-    }
+    const stages = await trainInStages({ ...parts, saveSitting: sitting.save });
+    return await writeReport({ parts, stages, totals: sitting.totals() });
   } catch (error) {
-    // The time of this sitting counts too; failing to note it must not hide what ended the run.
-    await clock.save().catch(() => undefined);
+    // What this sitting took counts too; failing to note it must not hide what ended the run.
+    await sitting.save().catch(() => undefined);
     throw error;
   }
 }
 
-type Running = QuickstartParts & {
-  readonly env: Env;
-  readonly trainer: Trainer;
-  readonly saveClock: () => Promise<void>;
-};
+type Running = QuickstartParts & { readonly saveSitting: () => Promise<void> };
 
 async function trainInStages(running: Running): Promise<readonly EvaluatedStage[]> {
-  const { config, env, trainer, renderer, balanceKey, signal, saveClock } = running;
+  const { config, env, trainer, renderer, balanceKey, signal, saveSitting } = running;
   const seeds = trainingSeeds(config.seed);
   const sampling = { temperature: config.temperature };
   const sampleTasks = (firstSeed: number) => createTaskSampler({ env, firstSeed, balanceKey });
@@ -94,11 +82,11 @@ async function trainInStages(running: Running): Promise<readonly EvaluatedStage[
       balanceKey: (trajectory) => balanceKey(trajectory.task),
     }),
   );
-  await saveClock();
+  await saveSitting();
 
   const data = demonstrationData(collected.rows);
   await sft({ ...context(running, 'sft', 'Fine-tuning on what it solved'), trainer, data, config: config.sft });
-  await saveClock();
+  await saveSitting();
   const tuned = await evaluateStage(running, { name: 'sft', title: 'SFT' });
 
   const train = async (reference?: Sampler): Promise<void> =>
@@ -115,7 +103,7 @@ async function trainInStages(running: Running): Promise<readonly EvaluatedStage[
   // The trainer holds the fine-tuned weights at this point, in a resumed run too: `sft` loads them.
   if (config.grpo.beta > 0) await withSampler(trainer, signal, train);
   else await train();
-  await saveClock();
+  await saveSitting();
   const trained = await evaluateStage(running, { name: 'grpo', title: 'GRPO' });
   return [base, tuned, trained];
 }
@@ -124,7 +112,7 @@ async function evaluateStage(
   running: Running,
   { name, title }: { readonly name: string; readonly title: string },
 ): Promise<EvaluatedStage> {
-  const { config, env, trainer, renderer, signal, saveClock } = running;
+  const { config, env, trainer, renderer, signal, saveSitting } = running;
   const trajectories = await withSampler(trainer, signal, (sampler) =>
     evaluate({
       ...context(running, `${name}-eval`, `Evaluating: ${title}`),
@@ -137,7 +125,7 @@ async function evaluateStage(
         : { wantsScreenshots: ({ task }) => task.seed < EVAL_FIRST_SEED + config.pictures }),
     }),
   );
-  await saveClock();
+  await saveSitting();
   return { name, title, trajectories };
 }
 
@@ -152,24 +140,23 @@ function context({ config, run, listener, signal, now }: Running, stage: string,
 
 type ReportParts = {
   readonly parts: QuickstartParts;
-  readonly env: string;
   readonly stages: readonly EvaluatedStage[];
-  readonly seconds: number;
+  readonly totals: Totals;
 };
 
-async function writeReport({ parts, env, stages, seconds }: ReportParts): Promise<Report> {
-  const { config, run, model, baselines, machine, commit } = parts;
+async function writeReport({ parts, stages, totals }: ReportParts): Promise<Report> {
+  const { config, run, env, model, baselines, machine, commit } = parts;
+  const { seconds, ...peaks } = totals;
   const report = buildReport({
-    env,
+    env: env.name,
     model,
     stages,
     baselines,
     seconds,
     seeds: { run: config.seed, evaluation: { first: EVAL_FIRST_SEED, count: config.evalEpisodes } },
-    machine: machine(),
+    machine: { ...machine(), ...peaks },
     commit,
-    // Without the settings that were left out: `undefined` is no JSON.
-    config: JSON.parse(JSON.stringify(config)) as JsonObject,
+    config: asJson(config),
   });
   const replays = await Promise.all(
     chooseReplays(stages).map(async (choice): Promise<Replay> => ({
@@ -188,13 +175,28 @@ function pictures(run: RunFolder, { turns }: Trajectory): Promise<readonly (Uint
   );
 }
 
-/** Wall-clock seconds of the run over all its sittings. */
-async function startClock({ run, now = () => performance.now() }: QuickstartParts): Promise<{
-  seconds: () => number;
-  save: () => Promise<void>;
-}> {
-  const earlier = Number((await run.readState('seconds')) ?? 0);
+const totalsSchema = z.strictObject({
+  seconds: z.number(),
+  peakNodeMB: z.number().optional(),
+  peakTotalMB: z.number().optional(),
+});
+
+/** Over all sittings of the run: wall-clock seconds in all, peaks of memory at their largest. */
+type Totals = z.infer<typeof totalsSchema>;
+
+async function startSitting(parts: QuickstartParts): Promise<{ totals: () => Totals; save: () => Promise<void> }> {
+  const { run, peakMemory = () => ({}), now = () => performance.now() } = parts;
+  const earlier = totalsSchema.parse((await run.readState('sittings')) ?? { seconds: 0 });
   const start = now();
-  const seconds = (): number => earlier + (now() - start) / 1000;
-  return { seconds, save: () => run.writeState('seconds', seconds()) };
+  const totals = (): Totals => ({
+    ...larger(earlier, peakMemory()),
+    seconds: earlier.seconds + (now() - start) / 1000,
+  });
+  return { totals, save: () => run.writeState('sittings', asJson(totals())) };
+}
+
+function larger(a: PeakMemory, b: PeakMemory): PeakMemory {
+  const names = ['peakNodeMB', 'peakTotalMB'] as const;
+  const peaks = names.map((name) => [name, Math.max(a[name] ?? 0, b[name] ?? 0)] as const);
+  return Object.fromEntries(peaks.filter(([, megabytes]) => megabytes > 0));
 }

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { MetricsRow } from '../store/index.ts';
-import { playEpisode, playMany } from './fixtures/episodes.ts';
+import { MACHINE, playEpisode, playMany } from './fixtures/episodes.ts';
 import { markup, htmlToString, styleElement } from './markup.ts';
 import { buildReport, chooseReplays, renderReportHtml, type EvaluatedStage, type Replay } from './index.ts';
 
@@ -19,7 +19,7 @@ const REPORT = buildReport({
   baselines: [{ title: 'Blind Submit', exact: 0.0969, lenient: 0.3813 }],
   seconds: 421,
   seeds: { run: 7, evaluation: EVALUATION },
-  machine: { cpu: 'test', cores: 2 },
+  machine: MACHINE,
   commit: '0123456789abcdef',
   config: { seed: 7, model: 'nano', rl: { groups: 16 } },
   resamples: 500,
@@ -56,7 +56,15 @@ describe('renderReportHtml', () => {
   const page = renderReportHtml(REPORT, { curves: CURVES, replays });
 
   test('says the headline, every stage and every setting', () => {
-    for (const text of ['GRPO solves', 'Base \u2192 GRPO', 'rl.groups', 'Blind Submit', '0123456789', 'Entropy']) {
+    for (const text of [
+      MACHINE.processor,
+      'GRPO solves',
+      'Base \u2192 GRPO',
+      'rl.groups',
+      'Blind Submit',
+      '0123456789',
+      'Entropy',
+    ]) {
       expect(page).toContain(text);
     }
   });

@@ -1,4 +1,4 @@
-// `report.markup`: the report as one page that needs nothing else - no script, no request, nothing but its own style
+// `report.html`: the report as one page that needs nothing else - no script, no request, nothing but its own style
 // sheet. It computes no figures; those are the report's.
 
 import { createHash } from 'node:crypto';
@@ -55,8 +55,8 @@ function head({ headline, context, env, model, seconds, seeds, commit, machine }
     ['Took', duration(seconds)],
     ['Seed', seeds.run],
     ['Commit', commit?.slice(0, 10) ?? 'unknown'],
-    ...('cpu' in machine ? [['On', machine.cpu]] : []),
-    ...('cores' in machine ? [['Cores', machine.cores]] : []),
+    ['On', machine.processor],
+    ['Cores', machine.cores],
   ];
   return markup`<header>
     <div class="eyebrow">${env} · ${model}</div>

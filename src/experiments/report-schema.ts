@@ -74,6 +74,21 @@ const comparisonSchema = z.strictObject({
 
 const baselineSchema = z.strictObject({ title: z.string(), exact: share, lenient: share });
 
+/** What it was measured on; peaks are over all sittings of the run. */
+const machineSchema = z.strictObject({
+  platform: z.string(),
+  processor: z.string(),
+  cores: count,
+  memoryGB: z.number(),
+  node: z.string(),
+  /** Of the last minute, when the report was written. */
+  loadAverage: z.number(),
+  /** Largest resident memory of the node process, MB. */
+  peakNodeMB: z.number().optional(),
+  /** Largest memory of node and all its children, MB: proportional set size, which counts shared pages once. */
+  peakTotalMB: z.number().optional(),
+});
+
 export const reportSchema = z.strictObject({
   version: z.literal(REPORT_VERSION),
   /** What was reached, and what to compare it with, in words. */
@@ -92,11 +107,14 @@ export const reportSchema = z.strictObject({
     evaluation: z.strictObject({ first: z.int(), count }),
     bootstrap: z.int(),
   }),
-  machine: z.record(z.string(), z.union([z.string(), z.number()])),
+  machine: machineSchema,
   commit: z.string().nullable(),
   config: z.record(z.string(), z.json()),
 });
 
 export type Report = z.infer<typeof reportSchema>;
+export type Machine = Report['machine'];
+/** Peaks of memory in MB; a figure that this system does not give is left out. */
+export type PeakMemory = Pick<Machine, 'peakNodeMB' | 'peakTotalMB'>;
 export type StageReport = Report['stages'][number];
 export type Comparison = Report['comparisons'][number];

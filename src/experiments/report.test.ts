@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Trajectory } from '../core/index.ts';
 import { wilsonInterval } from '../stats/index.ts';
-import { playEpisode, playMany, type EpisodePlan } from './fixtures/episodes.ts';
+import { MACHINE, playEpisode, playMany, type EpisodePlan } from './fixtures/episodes.ts';
 import { buildReport, reportSchema, type ReportInput } from './index.ts';
 
 const BASELINES = [{ title: 'Blind Submit', exact: 0.0969, lenient: 0.3813 }];
@@ -13,7 +13,7 @@ const INPUT: Omit<ReportInput, 'stages'> = {
   baselines: BASELINES,
   seconds: 421,
   seeds: { run: 7, evaluation: { first: 1_000_000, count: 4 } },
-  machine: { cpu: 'test', cores: 2 },
+  machine: MACHINE,
   commit: null,
   config: { seed: 7 },
 };

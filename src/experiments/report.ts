@@ -17,7 +17,14 @@ import {
   type FailureClass,
 } from './failure-classes.ts';
 import { contextOf, headlineOf } from './headline.ts';
-import { REPORT_VERSION, reportSchema, type Comparison, type Report, type StageReport } from './report-schema.ts';
+import {
+  REPORT_VERSION,
+  reportSchema,
+  type Comparison,
+  type Machine,
+  type Report,
+  type StageReport,
+} from './report-schema.ts';
 
 export type EvaluatedStage = {
   /** Unique, e.g. `rl`. */
@@ -37,7 +44,7 @@ export type ReportInput = {
   /** Wall-clock time of the whole run. */
   readonly seconds: number;
   readonly seeds: { readonly run: number; readonly evaluation: { readonly first: number; readonly count: number } };
-  readonly machine: Readonly<Record<string, string | number>>;
+  readonly machine: Machine;
   /** Commit of the program, null when it is not known. */
   readonly commit: string | null;
   readonly config: JsonObject;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser, type Browser, type Page } from '../../src/browser/index.ts';
 import { buildReport, chooseReplays, renderReportHtml } from '../../src/experiments/index.ts';
-import { playMany } from '../../src/experiments/fixtures/episodes.ts';
+import { MACHINE, playMany } from '../../src/experiments/fixtures/episodes.ts';
 
 const EVALUATION = { first: 1, count: 40 };
 // One transparent pixel.
@@ -36,7 +36,7 @@ beforeAll(async () => {
     baselines: [{ title: 'Blind Submit', exact: 0.0969, lenient: 0.3813 }],
     seconds: 60,
     seeds: { run: 1, evaluation: EVALUATION },
-    machine: {},
+    machine: MACHINE,
     commit: null,
     config: { note: '<img src="/stolen" onerror="document.title = 1">' },
     resamples: 200,

@@ -105,6 +105,8 @@ describe('the quickstart', () => {
     });
     expect(sent).toBe(true);
     expect(first.code).toBe(130);
+    const command = ['quickstart', ...SMALL, '--seed', '3', '--out', out, '--resume'].join(' ');
+    expect(first.stderr).toContain(`Stopped; the run is in ${out}. Go on with:\n  npm run tabwright -- ${command}\n`);
     expect(browsers.length).toBeGreaterThan(0);
     expect(profilesLeft(browsers)).toEqual([]);
     await expect(readReport(out)).rejects.toThrow();

@@ -5,8 +5,9 @@ import { trainingSeeds } from '../../experiments/index.ts';
 import { collect as runCollection, createTaskSampler } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
 import { openModel, samplerOf } from '../models.ts';
-import { openRun, type CommandSpec } from '../run-command.ts';
+import type { CommandSpec } from '../run-command.ts';
 import { balanceKey, episodeSettings, openEnv } from '../stage-context.ts';
+import { runVersions } from '../version.ts';
 
 const schema = z.strictObject({
   ...episodeSettings,
@@ -20,16 +21,12 @@ export const collect: CommandSpec<typeof schema> = {
   examples: ['collect --out runs/collect', 'collect --filter lenient --episodes 1000 --out runs/lenient'],
   schema,
   flags: ['model', 'out', 'resume', 'overwrite'],
-  async action({ config, given, listener, signal, print }) {
+  async action({ config, given, listener, signal, openRun, print }) {
     const model = await openModel(given.model ?? 'nano');
-    await using run = await openRun('collect', given, {
-      command: 'collect',
-      model: model.name,
-      commit: await currentCommit(),
-      ...config,
-    });
-    await using policy = samplerOf(model);
     await using env = await openEnv(config.pages, signal);
+    const versions = runVersions(env.browser.product);
+    await using run = await openRun({ model: model.name, commit: await currentCommit(), versions, ...config });
+    await using policy = samplerOf(model);
     const sampleTasks = createTaskSampler({ env, firstSeed: trainingSeeds(config.seed).collect, balanceKey });
     const { trajectories, rows } = await runCollection({
       runSeed: config.seed,

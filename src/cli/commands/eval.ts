@@ -6,9 +6,10 @@ import { evaluate as runEvaluation } from '../../train/index.ts';
 import { blindSubmitBaseline } from '../click-checkboxes.ts';
 import { currentCommit, machineFacts } from '../machine.ts';
 import { openModel, samplerOf } from '../models.ts';
-import { openRun, type CommandSpec } from '../run-command.ts';
+import type { CommandSpec } from '../run-command.ts';
 import { episodeSettings, openEnv } from '../stage-context.ts';
 import { reportSummary } from '../summary.ts';
+import { runVersions } from '../version.ts';
 
 const schema = z.strictObject({
   ...episodeSettings,
@@ -21,13 +22,14 @@ export const evaluate: CommandSpec<typeof schema> = {
   examples: ['eval --model nano', 'eval --model runs/train --episodes 500 --temperature 0'],
   schema,
   flags: ['model', 'out', 'resume', 'overwrite'],
-  async action({ config, given, listener, signal, print }) {
+  async action({ config, given, listener, signal, openRun, print }) {
     const start = performance.now();
     const model = await openModel(given.model ?? 'nano');
     const commit = await currentCommit();
-    await using run = await openRun('eval', given, { command: 'eval', model: model.name, commit, ...config });
-    await using policy = samplerOf(model);
     await using env = await openEnv(config.pages, signal);
+    const versions = runVersions(env.browser.product);
+    await using run = await openRun({ model: model.name, commit, versions, ...config });
+    await using policy = samplerOf(model);
     const trajectories = await runEvaluation({
       runSeed: config.seed,
       stage: 'eval',

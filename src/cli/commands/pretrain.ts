@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { EmbeddedTrainer, type ModelConfig } from '../../engine/index.ts';
-import type { Sampler } from '../../core/index.ts';
+import { asJson, type Sampler } from '../../core/index.ts';
 import { createLesson, LESSON_KINDS, LESSON_LEVELS, type Lesson, type LessonMix } from '../../envs/index.ts';
 import {
   createNanoRenderer,
@@ -13,7 +13,8 @@ import {
 } from '../../tokens/index.ts';
 import { pretrain as runPretraining, pretrainConfigSchema, type PretrainRow } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
-import { asJson, openRun, type CommandSpec } from '../run-command.ts';
+import type { CommandSpec } from '../run-command.ts';
+import { runVersions } from '../version.ts';
 
 /** Shape of `nano`. */
 const NANO_SHAPE: ModelConfig = {
@@ -42,12 +43,6 @@ const schema = z.strictObject({
     })
     .refine((shares) => Object.values(shares).some((share) => share > 0), 'at least one share must be above 0')
     .prefault({}),
-  stopAt: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.6)
-    .describe('accuracy on held-out "Select X and click OK." at which training ends; 0 is never'),
   ...pretrainConfigSchema.shape,
 });
 
@@ -62,17 +57,17 @@ export const pretrain: CommandSpec<typeof schema> = {
   examples: ['pretrain --out runs/base', 'pretrain --seed 2 --steps 600 --mix.select-then 0.1 --out runs/base'],
   schema,
   flags: ['out', 'overwrite'],
-  async action({ config, given, listener, signal, print }) {
-    const { seed, mix, stopAt, ...settings } = config;
+  async action({ config, listener, signal, openRun, print }) {
+    const { seed, mix, ...settings } = config;
     const shares: LessonMix = {
       click: mix.click,
       'is-checked': mix.isChecked,
       'which-of': mix.whichOf,
       'select-then': mix.selectThen,
     };
-    await using run = await openRun('pretrain', given, {
-      command: 'pretrain',
+    await using run = await openRun({
       commit: await currentCommit(),
+      versions: runVersions(),
       shape: NANO_SHAPE,
       ...asJson(config),
     });
@@ -94,7 +89,6 @@ export const pretrain: CommandSpec<typeof schema> = {
         await using sampler = await trainer.saveWeightsAndGetSampler({ signal });
         return lessonAccuracy(sampler, signal);
       },
-      enough: (figures) => stopAt > 0 && figures['accuracy/select-then'] >= stopAt,
     });
     const path = run.checkpointPath('model');
     await trainer.saveWeightsForSampler(path, { signal });

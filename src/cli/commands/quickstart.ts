@@ -1,12 +1,14 @@
 // `tabwright quickstart`: the whole loop on one machine, from the shipped base to a report.
 
-import { createClickCheckboxesEnv, createPuzzle } from '../../envs/index.ts';
+import { asJson } from '../../core/index.ts';
 import { quickstartConfigSchema, runQuickstart } from '../../experiments/index.ts';
-import { blindSubmitBaseline, wantedBoxes } from '../click-checkboxes.ts';
+import { blindSubmitBaseline } from '../click-checkboxes.ts';
 import { currentCommit, machineFacts, monitorMemory } from '../machine.ts';
 import { openModel, trainerOf } from '../models.ts';
-import { asJson, openRun, type CommandSpec } from '../run-command.ts';
+import type { CommandSpec } from '../run-command.ts';
+import { balanceKey, openEnv } from '../stage-context.ts';
 import { reportSummary } from '../summary.ts';
+import { runVersions } from '../version.ts';
 
 export const quickstart: CommandSpec<typeof quickstartConfigSchema> = {
   name: 'quickstart',
@@ -19,26 +21,25 @@ export const quickstart: CommandSpec<typeof quickstartConfigSchema> = {
   ],
   schema: quickstartConfigSchema,
   flags: ['out', 'resume', 'overwrite', 'model'],
-  async action({ config, given, listener, signal, print }) {
+  async action({ config, given, listener, signal, openRun, print }) {
     const model = await openModel(given.model ?? 'nano');
     const commit = await currentCommit();
-    await using run = await openRun('quickstart', given, {
-      command: 'quickstart',
-      model: model.name,
-      commit,
-      ...asJson(config),
-    });
+    await using env = await openEnv(config.pages, signal);
+    const versions = runVersions(env.browser.product);
+    await using run = await openRun({ model: model.name, commit, versions, ...asJson(config) });
+    await using trainer = trainerOf(model);
     using memory = monitorMemory();
     const report = await runQuickstart({
       config,
       model: model.name,
       run,
-      makeEnv: ({ pages, signal: stop }) => createClickCheckboxesEnv({ pages, signal: stop }),
-      loadTrainer: () => Promise.resolve(trainerOf(model)),
+      env,
+      trainer,
       renderer: model.renderer,
-      balanceKey: ({ seed }) => String(wantedBoxes(createPuzzle(seed))),
+      balanceKey,
       baselines: [blindSubmitBaseline()],
-      machine: () => ({ ...machineFacts(), peakNodeMB: memory.peak().node, peakTotalMB: memory.peak().total }),
+      machine: machineFacts,
+      peakMemory: () => memory.peak(),
       commit,
       listener,
       signal,

@@ -3,18 +3,22 @@
 import { z } from 'zod';
 import { demonstrationData, demonstrations } from '../../algorithms/index.ts';
 import { smallSftSchema } from '../../experiments/index.ts';
-import { TabwrightError } from '../../core/index.ts';
+import { TabwrightError, type JsonObject } from '../../core/index.ts';
 import { readRun } from '../../store/index.ts';
 import { sft as runSft } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
 import { openModel, trainerOf } from '../models.ts';
-import { openRun, type CommandSpec } from '../run-command.ts';
+import type { CommandSpec } from '../run-command.ts';
 import { balanceKey } from '../stage-context.ts';
+import { runVersions } from '../version.ts';
+
+const filterSchema = z.enum(['exact', 'lenient', 'none']);
+const collectionSchema = z.looseObject({ filter: filterSchema });
 
 const schema = z.strictObject({
   seed: z.int().nonnegative().default(1).describe('makes the command reproducible'),
   data: z.string().optional().describe('run folder of `tabwright collect` (needed)'),
-  filter: z.enum(['exact', 'lenient', 'none']).default('exact').describe('which episodes are imitated'),
+  filter: filterSchema.optional().describe('which episodes are imitated (default: as they were collected)'),
   ...smallSftSchema.shape,
 });
 
@@ -27,25 +31,23 @@ export const sft: CommandSpec<typeof schema> = {
   ],
   schema,
   flags: ['model', 'out', 'resume', 'overwrite'],
-  async action({ config, given, listener, signal, print }) {
-    const { seed, data, filter, ...settings } = config;
+  async action({ config, given, listener, signal, openRun, print }) {
+    const { seed, data, filter: chosen, ...settings } = config;
     if (data === undefined) {
       throw new TabwrightError('config', '--data is missing: give the run folder of `tabwright collect`.', {
         code: 'missing-data',
       });
     }
     const collection = await readRun(data);
+    const filter = chosen ?? collectedFilter(data, collection.config);
     const rows = demonstrations(await collection.readRollouts('collect'), {
       filter,
       balanceKey: (trajectory) => balanceKey(trajectory.task),
     });
     const model = await openModel(given.model ?? 'nano');
-    await using run = await openRun('sft', given, {
-      command: 'sft',
-      model: model.name,
-      commit: await currentCommit(),
-      ...config,
-    });
+    const versions = runVersions();
+    const commit = await currentCommit();
+    await using run = await openRun({ model: model.name, commit, versions, ...config, filter });
     await using trainer = trainerOf(model);
     await runSft({
       trainer,
@@ -64,3 +66,17 @@ export const sft: CommandSpec<typeof schema> = {
     );
   },
 };
+
+/** The filter that the episodes were collected with. */
+function collectedFilter(folder: string, config: JsonObject): z.infer<typeof filterSchema> {
+  const collection = collectionSchema.safeParse(config);
+  if (collection.success) return collection.data.filter;
+  throw new TabwrightError(
+    'config',
+    `--data ${folder} is no run of \`tabwright collect\` or \`tabwright quickstart\`.`,
+    {
+      code: 'no-collection',
+      details: { folder },
+    },
+  );
+}

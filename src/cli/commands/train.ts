@@ -1,11 +1,13 @@
 // `tabwright train`: online group-relative policy gradient in live pages.
 
+import { asJson } from '../../core/index.ts';
 import { smallRlSchema, trainingSeeds } from '../../experiments/index.ts';
 import { createTaskSampler, rl } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
 import { openModel, samplerOf, trainerOf } from '../models.ts';
-import { asJson, openRun, type CommandSpec } from '../run-command.ts';
+import type { CommandSpec } from '../run-command.ts';
 import { balanceKey, episodeSettings, openEnv } from '../stage-context.ts';
+import { runVersions } from '../version.ts';
 
 const schema = smallRlSchema.safeExtend(episodeSettings);
 
@@ -19,20 +21,16 @@ export const train: CommandSpec<typeof schema> = {
   ],
   schema,
   flags: ['model', 'out', 'resume', 'overwrite'],
-  async action({ config, given, listener, signal, print }) {
+  async action({ config, given, listener, signal, openRun, print }) {
     const { seed, env: envName, temperature, pages, ...settings } = config;
     const name = given.model ?? 'nano';
     const model = await openModel(name);
-    await using run = await openRun('train', given, {
-      command: 'train',
-      model: name,
-      commit: await currentCommit(),
-      ...asJson(config),
-    });
+    await using env = await openEnv(pages, signal);
+    const versions = runVersions(env.browser.product);
+    await using run = await openRun({ model: name, commit: await currentCommit(), versions, ...asJson(config) });
     // The penalty's reference is the model as it is now; the trainer takes its own copy of the weights over.
     await using reference = settings.beta > 0 ? samplerOf(await openModel(name)) : undefined;
     await using trainer = trainerOf(model);
-    await using env = await openEnv(pages, signal);
     await rl({
       runSeed: seed,
       stage: 'train',

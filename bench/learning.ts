@@ -40,7 +40,7 @@ function stageRow({ name, report }: Run): string {
     exact === null ? '-' : `${percent(exact)} (${percentRange(exactCI)})`,
   );
   const last = report.stages.at(-1)!;
-  return `| ${[name, ...cells, last.actionsMean?.toFixed(2) ?? '-', String(last.invalid), duration(report.seconds), String(report.machine['peakTotalMB'])].join(' | ')} |`;
+  return `| ${[name, ...cells, last.actionsMean?.toFixed(2) ?? '-', String(last.invalid), duration(report.seconds), String(report.machine.peakTotalMB ?? '-')].join(' | ')} |`;
 }
 
 function comparisonRow({ name, report }: Run): string {
@@ -73,6 +73,7 @@ function page(runs: readonly Run[], control: Run | undefined): string {
     ...all.map(stageRow),
     '',
     `Mean after GRPO over ${finals.length} seeds: ${percent(mean.mean)}${mean.interval ? ` (95 % interval of the mean over seeds, Student's t: ${percentRange(mean.interval)})` : ''}.`,
+    'Peak MB is of node and Chromium together: the sum of proportional set sizes, looked at twice a second.',
     ...(control ? ['The control is the same run with rewards shuffled within each batch.'] : []),
     '',
     '## Between stages, paired by puzzle',

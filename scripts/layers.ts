@@ -18,7 +18,20 @@ export type LayerTable = Readonly<Record<string, LayerRule>>;
 export const TEST_ONLY_FOLDERS: readonly string[] = ['testing'];
 
 const BASE = ['util', 'core'];
-const ALL = ['util', 'core', 'stats', 'store', 'browser', 'tokens', 'engine', 'algorithms', 'envs', 'rollout', 'train'];
+const ALL = [
+  'util',
+  'core',
+  'stats',
+  'store',
+  'browser',
+  'sandbox',
+  'tokens',
+  'engine',
+  'algorithms',
+  'envs',
+  'rollout',
+  'train',
+];
 
 export const LAYERS: LayerTable = {
   util: {
@@ -55,6 +68,13 @@ export const LAYERS: LayerTable = {
     packages: ['@sparticuz/chromium', 'devtools-protocol'],
     node: true,
     why: 'browser owns Chromium processes and pages; it knows no tasks and no models',
+  },
+  sandbox: {
+    layer: 2,
+    imports: BASE,
+    packages: [],
+    node: true,
+    why: 'sandbox runs programs in a jail; it knows no browser and no model',
   },
   tokens: {
     layer: 2,

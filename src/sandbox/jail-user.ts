@@ -1,0 +1,27 @@
+// Whose rights jailed code has. Started by root, every jail gets a user that exists nowhere else: it owns no file,
+// and the kernel counts its processes apart. Started by an ordinary user, it is that user in a namespace of its own,
+// because becoming someone else is root's privilege.
+
+import { randomInt } from 'node:crypto';
+
+export type JailUser =
+  /** A user id of the machine; groups are given so that the jails of one session share a scratch folder. */
+  | { readonly kind: 'own'; readonly uid: number; readonly gid: number }
+  /** The starting user, seen inside as this id. */
+  | { readonly kind: 'mapped'; readonly uid: number; readonly gid: number };
+
+/** Far above what systems and directories hand out, below the largest id of 31 bits. */
+const FIRST = 1_800_000_000;
+const COUNT = 300_000_000;
+
+/** An id that no account has; two jails getting the same one is as likely as guessing it. */
+export function freshId(): number {
+  return FIRST + randomInt(COUNT);
+}
+
+/** `gid`: the group of the session's scratch folder, if there is one. */
+export function createJailUser(gid?: number): JailUser {
+  if (process.getuid?.() !== 0) return { kind: 'mapped', uid: 1000, gid: 1000 };
+  const uid = freshId();
+  return { kind: 'own', uid, gid: gid ?? uid };
+}

@@ -9,7 +9,7 @@ import type { TrainingContext } from './training-context.ts';
 
 export const pretrainConfigSchema = z.strictObject({
   steps: z.int().positive().default(3000).describe('most optimiser steps'),
-  decaySteps: z.int().positive().default(600).describe('steps on the hardest level, over which the rate falls'),
+  decaySteps: z.int().positive().default(1200).describe('steps on the hardest level, over which the rate falls'),
   batchTokens: z.int().positive().default(2048).describe('tokens per optimiser step'),
   learningRate: z
     .number()

@@ -33,12 +33,12 @@ const NANO_SHAPE: ModelConfig = {
 };
 
 const schema = z.strictObject({
-  seed: z.int().nonnegative().max(1023).default(1).describe('of the weights and the lessons'),
+  seed: z.int().nonnegative().max(1023).default(2).describe('of the weights and the lessons'),
   mix: z
     .strictObject({
-      click: z.number().nonnegative().default(0.6).describe('share of "Click X."'),
-      isChecked: z.number().nonnegative().default(0.17).describe('share of "Is X checked?"'),
-      whichOf: z.number().nonnegative().default(0.22).describe('share of "Which of a, b is on the page?"'),
+      click: z.number().nonnegative().default(0.42).describe('share of "Click X."'),
+      isChecked: z.number().nonnegative().default(0.12).describe('share of "Is X checked?"'),
+      whichOf: z.number().nonnegative().default(0.45).describe('share of "Which of a, b is on the page?"'),
       selectThen: z.number().nonnegative().default(0.01).describe('share of "Select X and click OK."'),
     })
     .refine((shares) => Object.values(shares).some((share) => share > 0), 'at least one share must be above 0')

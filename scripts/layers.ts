@@ -97,6 +97,13 @@ export const LAYERS: LayerTable = {
     node: false,
     why: 'algorithms is pure maths: no I/O, no clock, no environment',
   },
+  repl: {
+    layer: 3,
+    imports: [...BASE, 'browser', 'sandbox'],
+    packages: ['acorn', 'devtools-protocol', 'zod'],
+    node: true,
+    why: 'repl composes browser and sandbox into one tool; it knows no tasks and no models',
+  },
   envs: {
     layer: 3,
     imports: [...BASE, 'stats', 'browser'],

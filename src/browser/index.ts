@@ -2,7 +2,7 @@
 
 export type { Browser, NewPageOptions, Viewport } from './browser.ts';
 export type { FrameMode } from './frames.ts';
-export { launchBrowser, type LaunchOptions } from './launch.ts';
+export { launchBrowser, type BrowserJail, type ChromiumCommand, type LaunchOptions } from './launch.ts';
 export { locateChromium, type LocateOptions } from './locate.ts';
 export type { BrowserKind, ChromiumLocation } from './location.ts';
 export {

@@ -3,7 +3,7 @@
 // more start. Chromium ends when its pipe closes, so it does not survive a killed parent.
 
 import type { Readable, Writable } from 'node:stream';
-import { spawnOwned, withDeadline } from '../util/index.ts';
+import { spawnOwned, withDeadline, type OwnedProcess } from '../util/index.ts';
 import { createBrowser, type Browser } from './browser.ts';
 import { connectCdp, type CdpResult } from './cdp.ts';
 import { endProcess } from './end-process.ts';
@@ -21,6 +21,27 @@ export type LaunchOptions = {
   /** Milliseconds from the start of the process to its first answer; default 30000. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
+  /** Starts it in a jail. Default: as a child of this process, with this user's files and network. */
+  readonly jail?: BrowserJail;
+};
+
+/** How to start a Chromium in a jail, which this folder knows nothing else of. */
+export type BrowserJail = {
+  /** Starts the command; descriptors 3 and 4 must reach it. What it writes on disk must go with it. */
+  readonly spawn: (command: ChromiumCommand) => OwnedProcess;
+  /** Folder for the profile, as Chromium sees it. */
+  readonly profile: string;
+  /** Beside the usual ones, e.g. the proxy that is the only way out. */
+  readonly flags: readonly string[];
+  /** Whether Chromium can make its own sandbox in there. */
+  readonly ownSandbox: boolean;
+};
+
+export type ChromiumCommand = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdio: readonly ('ignore' | 'pipe')[];
 };
 
 export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
@@ -44,14 +65,7 @@ function modeFor(kind: BrowserKind, wanted: FrameMode | undefined): FrameMode {
 }
 
 async function start(location: ChromiumLocation, mode: FrameMode, options: LaunchOptions): Promise<Start> {
-  const profile = createProfile();
-  const owned = spawnOwned({
-    command: location.path,
-    args: [...chromiumFlags(mode), `--user-data-dir=${profile}`, 'about:blank'],
-    env: location.env,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
-    cleanup: () => removeProfile(profile),
-  });
+  const owned = spawnChromium(location, mode, options.jail);
   const stderr = tail(owned.child.stderr!);
   const cdp = connectCdp(owned.child.stdio[3] as Writable, owned.child.stdio[4] as Readable);
   const ms = options.deadlineMs ?? 30_000;
@@ -97,12 +111,32 @@ async function start(location: ChromiumLocation, mode: FrameMode, options: Launc
   }
 }
 
+function spawnChromium(location: ChromiumLocation, mode: FrameMode, jail: BrowserJail | undefined): OwnedProcess {
+  const command = (profile: string, flags: readonly string[]): ChromiumCommand => ({
+    command: location.path,
+    args: [...chromiumFlags(mode), ...flags, `--user-data-dir=${profile}`, 'about:blank'],
+    env: location.env,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  if (jail !== undefined) return jail.spawn(command(jail.profile, [...jail.flags, ...ownSandbox(jail.ownSandbox)]));
+  const profile = createProfile();
+  const plain = [
+    ...ownSandbox(process.getuid?.() !== 0), // Chromium refuses to start as root with its sandbox
+    '--disable-dev-shm-usage', // containers often have a /dev/shm of 64 MB
+  ];
+  const { stdio, ...rest } = command(profile, plain);
+  return spawnOwned({ ...rest, stdio: [...stdio], cleanup: () => removeProfile(profile) });
+}
+
+function ownSandbox(possible: boolean): readonly string[] {
+  return possible ? [] : ['--no-sandbox'];
+}
+
 /** Flags for a browser that talks to nobody, asks nothing and looks the same everywhere. */
 function chromiumFlags(mode: FrameMode): readonly string[] {
   return [
     '--headless',
     '--remote-debugging-pipe',
-    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), // Chromium refuses to start as root with its sandbox
     '--no-first-run',
     '--no-default-browser-check',
     '--disable-background-networking',
@@ -122,7 +156,6 @@ function chromiumFlags(mode: FrameMode): readonly string[] {
     '--use-mock-keychain',
     '--mute-audio',
     '--disable-gpu',
-    '--disable-dev-shm-usage', // containers often have a /dev/shm of 64 MB
     '--hide-scrollbars',
     '--force-color-profile=srgb',
     '--font-render-hinting=none',

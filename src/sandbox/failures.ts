@@ -20,13 +20,6 @@ export function jailLimitExceeded(breach: LimitBreach): TabwrightError {
   });
 }
 
-export function scratchPathRefused(path: string, reason: string): TabwrightError {
-  return new TabwrightError('env', `the path ${path} is refused: ${reason}`, {
-    code: 'scratch-path-refused',
-    details: { path, reason },
-  });
-}
-
 export function jailNotEnded(pid: number, ms: number): TabwrightError {
   return new TabwrightError(
     'env',

@@ -26,6 +26,8 @@ export type SandboxProbe = {
   /** What to do about it. */
   readonly remedy?: string;
   readonly checks: readonly ProbeCheck[];
+  /** Whether a program in the jail can make a sandbox of its own, as Chromium does for its pages. A second layer. */
+  readonly nestedSandbox: boolean;
 };
 
 export type ProbeOptions = {
@@ -56,8 +58,11 @@ export async function probeSandbox(options: ProbeOptions = {}): Promise<SandboxP
   const late = (): Error => new Error(`the probe did not end within ${ms} ms`);
   const deadline = { ms, onExpiry: late, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   let checks: readonly ProbeCheck[];
+  let nestedSandbox: boolean;
   try {
-    checks = await withDeadline(deadline, tryJail);
+    [checks, nestedSandbox] = await withDeadline(deadline, (signal) =>
+      Promise.all([tryJail(signal), tryNested(signal)]),
+    );
   } catch (error) {
     options.signal?.throwIfAborted();
     const detail = error instanceof Error ? error.message : String(error);
@@ -65,7 +70,7 @@ export async function probeSandbox(options: ProbeOptions = {}): Promise<SandboxP
   }
   const all = [found, { name: 'start', ok: true, detail: 'a program runs in it' }, ...checks];
   return checks.every(({ ok }) => ok)
-    ? { available: true, checks: all }
+    ? { available: true, checks: all, nestedSandbox }
     : refusal(
         all,
         'The jail starts here and does not hold. Use a virtual machine, and report what `tabwright doctor` prints.',
@@ -79,7 +84,13 @@ export function requireJail(probe: SandboxProbe): void {
 
 function refusal(checks: readonly ProbeCheck[], remedy: string): SandboxProbe {
   const wrong = checks.filter(({ ok }) => !ok);
-  return { available: false, reason: wrong.map(({ name, detail }) => `${name}: ${detail}`).join('; '), remedy, checks };
+  return {
+    available: false,
+    reason: wrong.map(({ name, detail }) => `${name}: ${detail}`).join('; '),
+    remedy,
+    checks,
+    nestedSandbox: false,
+  };
 }
 
 async function versionOf(bubblewrap: string): Promise<string> {
@@ -100,6 +111,17 @@ async function tryJail(signal: AbortSignal): Promise<readonly ProbeCheck[]> {
     server.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function tryNested(signal: AbortSignal): Promise<boolean> {
+  await using jailed = spawnJailed({
+    command: '/usr/bin/unshare',
+    args: ['--user', '/usr/bin/true'],
+    stdio: ['ignore', 'ignore', 'ignore'],
+    nestedSandbox: true,
+    signal,
+  });
+  return (await jailed.ended).code === 0;
 }
 
 function portOf(server: Server): number {

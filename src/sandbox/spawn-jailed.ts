@@ -14,12 +14,14 @@ import {
   type ProcessEnd,
 } from '../util/index.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
+import type { EgressProxy } from './egress-proxy.ts';
 import { jailNotEnded, jailUnavailable } from './failures.ts';
+import { forwarded } from './forwarder.ts';
 import { jailCommand, type Bind } from './jail-command.ts';
 import { createJailUser } from './jail-user.ts';
 import { DEFAULT_LIMITS, type JailLimits, type LimitBreach } from './limits.ts';
 import { installRemedy } from './remedy.ts';
-import type { Scratch } from './scratch.ts';
+import type { ScratchFolder } from './scratch.ts';
 import { seccompProgram } from './seccomp.ts';
 import { watchLimits } from './watch-limits.ts';
 
@@ -34,7 +36,9 @@ export type JailOptions = {
   readonly readOnly?: readonly Bind[];
   readonly readWrite?: readonly Bind[];
   /** Seen inside at /tmp. Default: a memory file system of the jail's own. */
-  readonly scratch?: Scratch;
+  readonly scratch?: ScratchFolder;
+  /** The only way out, seen inside as a proxy at `JAIL_PROXY`. Default: no network at all. */
+  readonly egress?: EgressProxy;
   /** Default `DEFAULT_LIMITS`, entry by entry. */
   readonly limits?: Partial<JailLimits>;
   /** The program has a sandbox of its own and needs namespaces to make it. Default false. */
@@ -62,25 +66,29 @@ export function spawnJailed(options: JailOptions): JailedProcess {
   if (filter === undefined) throw jailUnavailable(`no system call filter for ${process.arch}`, installRemedy());
 
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const { scratch } = options;
+  const { scratch, egress, stdio } = options;
+  const program =
+    egress === undefined
+      ? { command: options.command, args: options.args, readOnly: [] }
+      : forwarded({ ...options, descriptors: stdio.length, socket: egress.socket });
   const command = jailCommand({
-    command: options.command,
-    args: options.args,
+    command: program.command,
+    args: program.args,
     env: options.env ?? {},
-    readOnly: options.readOnly ?? [],
+    readOnly: [...program.readOnly, ...(options.readOnly ?? [])],
     readWrite: [...(scratch === undefined ? [] : [{ from: scratch.folder, to: '/tmp' }]), ...(options.readWrite ?? [])],
     tmpIsBound: scratch !== undefined,
     limits,
     user: createJailUser(scratch?.gid),
     nestedSandbox,
   });
-  const [argumentsAt, filterAt, infoAt] = [0, 1, 2].map((i) => options.stdio.length + i);
+  const [argumentsAt, filterAt, infoAt] = [0, 1, 2].map((i) => stdio.length + i);
   const own = ['--args', argumentsAt, '--seccomp', filterAt, '--info-fd', infoAt].map(String);
   const owned = spawnOwned({
     // bubblewrap's first process stays in the jail and shows its environment there: it gets an empty one.
     command: '/usr/bin/env',
     args: ['-i', bubblewrap, ...own, '--', ...command.inner],
-    stdio: [...options.stdio, 'pipe', 'pipe', 'pipe'],
+    stdio: [...stdio, 'pipe', 'pipe', 'pipe'],
   });
   const { child } = owned;
   give(child.stdio[argumentsAt] as Writable, Buffer.from(command.options.map((option) => `${option}\0`).join('')));

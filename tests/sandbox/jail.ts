@@ -1,10 +1,12 @@
 // Programs in a jail for tests, and why there are none where the jail does not hold.
 
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { promisify } from 'node:util';
 import { jailNode, probeSandbox, spawnJailed, type JailOptions, type LimitBreach } from '../../src/sandbox/index.ts';
 import type { ProcessEnd } from '../../src/util/index.ts';
 
-const probe = await probeSandbox();
+export const probe = await probeSandbox();
 
 /** Tests of the jail are skipped where it does not hold; their title then says why. */
 export const noJail = !probe.available;
@@ -38,4 +40,18 @@ export async function runProgramInJail(
   );
   const [end] = await Promise.all([jailed.ended, ...streams.map((stream) => once(stream, 'close'))]);
   return { ...end, stdout: texts[0].trim(), stderr: texts[1].trim(), breach: jailed.breach };
+}
+
+export type RunningProcess = { readonly pid: number; readonly parent: number; readonly command: string };
+
+/** What a process has started, seen from the host. */
+export async function descendants(pid: number): Promise<readonly RunningProcess[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-e', '-ww', '-o', 'pid=,ppid=,args='], { maxBuffer: 1 << 24 });
+  const all = stdout.split('\n').flatMap((line): RunningProcess[] => {
+    const match = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line);
+    return match === null ? [] : [{ pid: Number(match[1]), parent: Number(match[2]), command: match[3] }];
+  });
+  const found = all.filter(({ parent }) => parent === pid);
+  for (const { pid: parent } of found) found.push(...all.filter((one) => one.parent === parent));
+  return found;
 }

@@ -28,6 +28,7 @@ const ALL = [
   'tokens',
   'engine',
   'algorithms',
+  'repl',
   'envs',
   'rollout',
   'train',

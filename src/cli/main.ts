@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { collect } from './commands/collect.ts';
+import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { pretrain } from './commands/pretrain.ts';
 import { quickstart } from './commands/quickstart.ts';
@@ -22,6 +23,7 @@ addCommand(program, collect);
 addCommand(program, sft);
 addCommand(program, train);
 addCommand(program, pretrain);
+addCommand(program, doctor);
 
 try {
   await program.parseAsync();

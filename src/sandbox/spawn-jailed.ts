@@ -4,18 +4,10 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { TabwrightError } from '../core/index.ts';
-import {
-  isProcessAlive,
-  onAbort,
-  sleep,
-  spawnOwned,
-  withDeadline,
-  type OwnedProcess,
-  type ProcessEnd,
-} from '../util/index.ts';
+import { isProcessAlive, onAbort, sleep, spawnOwned, type OwnedProcess, type ProcessEnd } from '../util/index.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
 import type { EgressProxy } from './egress-proxy.ts';
-import { jailNotEnded, jailUnavailable } from './failures.ts';
+import { jailLimitExceeded, jailNotEnded, jailUnavailable } from './failures.ts';
 import { forwarded } from './forwarder.ts';
 import { jailCommand, type Bind } from './jail-command.ts';
 import { createJailUser } from './jail-user.ts';
@@ -48,7 +40,7 @@ export type JailOptions = {
 };
 
 export interface JailedProcess extends OwnedProcess {
-  /** Resolves when every process of the jail is gone. */
+  /** Resolves when every process of the jail is gone; `error` also says which limit it was killed for. */
   readonly ended: Promise<ProcessEnd>;
   /** The limit for which the jail was killed. */
   readonly breach: LimitBreach | undefined;
@@ -103,26 +95,22 @@ export function spawnJailed(options: JailOptions): JailedProcess {
     ...(scratch === undefined ? {} : { folder: scratch.folder }),
     onBreach: (found) => {
       breach = found;
-      void kill();
+      void owned.kill();
     },
   });
-  const unlink = options.signal === undefined ? undefined : onAbort(options.signal, () => void kill());
+  const unlink = options.signal === undefined ? undefined : onAbort(options.signal, () => void owned.kill());
 
   const ended = owned.ended.then(async (end): Promise<ProcessEnd> => {
     stopWatching();
     unlink?.();
-    if (firstPid === undefined) return end;
-    try {
-      await gone(firstPid);
-      return end;
-    } catch (error) {
-      return { ...end, error: error as TabwrightError };
-    }
+    if (firstPid !== undefined && !(await isGone(firstPid)))
+      return { ...end, error: jailNotEnded(firstPid, KILL_DEADLINE_MS) };
+    return breach === undefined ? end : { ...end, error: jailLimitExceeded(breach) };
   });
   const kill = async (): Promise<void> => {
     void owned.kill();
     const { error } = await ended;
-    if (error instanceof TabwrightError) throw error;
+    if (error instanceof TabwrightError && error.code === 'jail-not-ended') throw error;
   };
   return {
     child,
@@ -146,14 +134,19 @@ function readInfo(stream: Readable, found: (pid: number) => void): void {
   stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   stream.on('error', () => stream.destroy());
   stream.on('end', () => {
-    if (text === '') return; // it ended before there was a jail
-    found((JSON.parse(text) as { 'child-pid': number })['child-pid']);
+    const pid = /"child-pid": (\d+)/.exec(text)?.[1]; // absent where bubblewrap ended before there was a jail
+    if (pid !== undefined) found(Number(pid));
   });
 }
 
-function gone(pid: number): Promise<void> {
-  const late = (): Error => jailNotEnded(pid, KILL_DEADLINE_MS);
-  return withDeadline({ ms: KILL_DEADLINE_MS, onExpiry: late }, async (signal) => {
-    while (isProcessAlive(pid)) await sleep(1, signal);
-  });
+/** False when it is still there at the deadline. */
+async function isGone(pid: number): Promise<boolean> {
+  const giveUp = performance.now() + KILL_DEADLINE_MS;
+  while (isProcessAlive(pid)) {
+    if (performance.now() > giveUp) return false;
+    await sleep(1, NEVER);
+  }
+  return true;
 }
+
+const { signal: NEVER } = new AbortController();

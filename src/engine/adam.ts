@@ -1,6 +1,6 @@
 // Adam with decoupled weight decay (Kingma and Ba 2015; Loshchilov and Hutter 2019) on one flat buffer.
 
-import type { AdamParams } from '../core/index.ts';
+import { TabwrightError, type AdamParams } from '../core/index.ts';
 
 export type AdamState = {
   /** First and second moments, one per weight. */
@@ -12,6 +12,22 @@ export type AdamState = {
 
 export function createAdamState(size: number): AdamState {
   return { first: new Float32Array(size), second: new Float32Array(size), step: 0 };
+}
+
+/** Refuses settings that would turn every weight into NaN, before any weight is touched. */
+export function checkAdamParams(params: AdamParams): void {
+  const { learningRate, beta1 = 0, beta2 = 0, eps = 1e-12, weightDecay = 0, gradClipNorm = 0 } = params;
+  const below1 = { beta1, beta2 };
+  const notNegative = { learningRate, eps, weightDecay, gradClipNorm };
+  for (const [name, value] of Object.entries({ ...below1, ...notNegative })) {
+    const limit = name in below1 ? 1 : Infinity;
+    if (value >= 0 && value < limit) continue;
+    const range = name in below1 ? 'at least 0 and below 1' : 'finite and not negative';
+    throw new TabwrightError('backend', `Adam's ${name} is ${value}; it must be ${range}.`, {
+      code: 'bad-adam-params',
+      details: { name, value },
+    });
+  }
 }
 
 export function l2Norm(vector: Float32Array): number {

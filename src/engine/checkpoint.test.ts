@@ -61,6 +61,19 @@ describe('safetensors', () => {
     }
   });
 
+  it.each([
+    ['shared bytes', [0, 8], [4, 12]],
+    ['a gap', [0, 8], [12, 20]],
+    ['bytes of no tensor', [0, 8], [8, 16]],
+  ])('refuses a header with %s', (_what, a, b) => {
+    const entry = (offsets: number[]): object => ({ dtype: 'F32', shape: [2], data_offsets: offsets });
+    const json = new TextEncoder().encode(JSON.stringify({ a: entry(a), b: entry(b) }));
+    const bytes = new Uint8Array(8 + json.length + 20);
+    new DataView(bytes.buffer).setBigUint64(0, BigInt(json.length), true);
+    bytes.set(json, 8);
+    expect(() => decodeSafetensors(bytes, 'test')).toThrowError(expect.objectContaining({ code: 'bad-safetensors' }));
+  });
+
   it('says which type it does not read', () => {
     const json = new TextEncoder().encode('{"x":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}');
     const bytes = new Uint8Array(8 + json.length + 2);
@@ -151,6 +164,20 @@ describe('a model folder', () => {
       await expect(loadModel(path)).rejects.toMatchObject({ name: 'TabwrightError', code });
     });
   }
+});
+
+describe('a config file', () => {
+  it('that is none is refused in one line that names what is wrong', async () => {
+    const path = join(folder, 'model');
+    await saveModel(path, TINY, weights);
+    await writeFile(join(path, 'config.json'), JSON.stringify({ version: 1, command: 'sft', extra: 1 }));
+    const message = await loadModel(path).then(
+      () => '',
+      (error: unknown) => (error as Error).message,
+    );
+    expect(message).toMatch(/model: /);
+    expect(message).not.toContain('\n');
+  });
 });
 
 describe('a trainer state', () => {

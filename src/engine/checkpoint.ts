@@ -186,7 +186,8 @@ async function readConfig(path: string): Promise<ConfigFile> {
   const result = configFileSchema.safeParse(parsed);
   if (result.success) return result.data;
   if (typeof parsed === 'object' && parsed !== null && 'model' in parsed) parseModelConfig(parsed.model, file);
-  throw new TabwrightError('store', `${file} is not a checkpoint config: ${z.prettifyError(result.error)}`, {
+  const problems = result.error.issues.map(({ path: at, message }) => `${at.join('.') || 'the file'}: ${message}`);
+  throw new TabwrightError('store', `${file} is not a checkpoint config: ${problems.join('; ')}.`, {
     code: 'bad-checkpoint-config',
     details: { file },
   });

@@ -1,7 +1,15 @@
 // The embedded backend: a small transformer engine on ONNX Runtime, in this process. Token ids in and out, no text.
 
 export { loadModel, saveModel } from './checkpoint.ts';
-export { LORA_TARGETS, loraConfigSchema, type LoraConfig } from './lora.ts';
+export {
+  LORA_TARGETS,
+  loraConfigSchema,
+  loraParts,
+  loraSpecs,
+  mergeLora,
+  type LoraConfig,
+  type LoraPart,
+} from './lora.ts';
 export { measureMatmulRate } from './matmul-rate.ts';
 export { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-config.ts';
 export { EmbeddedSampler, SamplerRuntime } from './sampler.ts';

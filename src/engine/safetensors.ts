@@ -70,6 +70,7 @@ export function decodeSafetensors(
   // Not `bytes.subarray`: a Node Buffer's `slice` would share memory instead of copying.
   const data = new Uint8Array(bytes.buffer, bytes.byteOffset + 8 + length, bytes.length - 8 - length);
   const tensors = new Map<string, NamedTensor>();
+  const spans: { readonly name: string; readonly start: number; readonly end: number }[] = [];
   let metadata: Record<string, string> = {};
   for (const [name, value] of Object.entries(header.data)) {
     if (name === '__metadata__') {
@@ -95,8 +96,16 @@ export function decodeSafetensors(
         `Tensor "${name}" of shape [${shape.join(', ')}] ends at byte ${end} of ${data.length}: the file is cut short.`,
         { tensor: name },
       );
+    spans.push({ name, start, end });
     // A copy, because the data need not be aligned for a typed array and the file buffer should not be kept alive.
     tensors.set(name, { name, shape, data: new Float32Array(data.slice(start, end).buffer) });
   }
+  // The format allows neither gaps nor shared bytes: either means that the header is not this data's.
+  let at = 0;
+  for (const { name, start, end } of spans.sort((a, b) => a.start - b.start || a.end - b.end)) {
+    if (start !== at) throw fail(`Tensor "${name}" begins at byte ${start}, expected ${at}.`, { tensor: name });
+    at = end;
+  }
+  if (at !== data.length) throw fail(`${data.length - at} bytes after the last tensor belong to none.`);
   return { tensors, metadata };
 }

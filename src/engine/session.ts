@@ -1,5 +1,6 @@
 // One compiled graph on ONNX Runtime. The only file that imports the runtime.
 
+import './no-telemetry.ts';
 import * as ort from 'onnxruntime-node';
 import { availableParallelism } from 'node:os';
 import type { Graph } from './graph.ts';

@@ -78,7 +78,8 @@ describe('the embedded trainer', () => {
     const direct = await native.forwardBackward(data, 'importance_sampling');
     const ratio = (lp: number, row: number, i: number): number =>
       Math.exp(lp - data[row].lossInputs.logprobs![i]) * data[row].lossInputs.advantages![i];
-    const result = await custom.forwardBackwardCustom(data, (rows) => ({
+    const targets = data.map(({ tokens, lossInputs: { targetTokens } }) => ({ tokens, lossInputs: { targetTokens } }));
+    const result = await custom.forwardBackwardCustom(targets, (rows) => ({
       loss: rows.reduce((sum, lps, row) => sum - lps.reduce((s, lp, i) => s + ratio(lp, row, i), 0), 0),
       gradients: rows.map((lps, row) => lps.map((lp, i) => -ratio(lp, row, i))),
       metrics: { 'my/metric': 3 },
@@ -145,6 +146,29 @@ describe('the embedded trainer', () => {
     await expect(model.forwardBackward(DATA, 'cross_entropy', { clipLow: 0.5 })).rejects.toMatchObject({
       code: 'unknown-loss-setting',
     });
+  });
+
+  it('refuses inputs that a custom loss would not see', async () => {
+    await using model = trainer();
+    const loss = (): { loss: number; gradients: number[][] } => ({ loss: 0, gradients: [] });
+    await expect(model.forwardBackwardCustom(DATA, loss)).rejects.toMatchObject({ code: 'unknown-loss-input' });
+  });
+
+  it.each([
+    { learningRate: NaN },
+    { learningRate: -1 },
+    { learningRate: 0.1, beta1: 1 },
+    { learningRate: 0.1, beta2: 1 },
+    { learningRate: 0.1, eps: -1 },
+    { learningRate: 0.1, weightDecay: Infinity },
+  ])('refuses to step with %j, and keeps weights and gradient', async (params) => {
+    await using model = trainer();
+    await model.forwardBackward(DATA, 'cross_entropy');
+    const gradient = gradientOf(model);
+    const before = (await model.forward(DATA, 'cross_entropy')).logprobs;
+    await expect(model.optimStep(params)).rejects.toMatchObject({ code: 'bad-adam-params' });
+    expect((await model.forward(DATA, 'cross_entropy')).logprobs).toEqual(before);
+    expect(gradientOf(model)).toEqual(gradient);
   });
 
   it('says so when a gradient is not finite, and does not take the step', async () => {

@@ -13,7 +13,7 @@ import type {
   Sampler,
   Trainer,
 } from '../core/index.ts';
-import { adamStep, createAdamState, l2Norm, type AdamState } from './adam.ts';
+import { adamStep, checkAdamParams, createAdamState, l2Norm, type AdamState } from './adam.ts';
 import { loadTrainerState, saveModel, saveTrainerState } from './checkpoint.ts';
 import { loraParts, loraSpecs, mergeLora, type LoraConfig } from './lora.ts';
 import { LOSS_SCALARS } from './losses.ts';
@@ -117,6 +117,7 @@ export class EmbeddedTrainer implements Trainer {
 
   forwardBackwardCustom(data: readonly Datum[], loss: CustomLoss, options: CallOptions = {}): Promise<ForwardOutput> {
     return this.#inOrder(async () => {
+      data.forEach(checkCustomDatum);
       const rows = data.map(({ tokens, lossInputs }): Datum => {
         return {
           tokens,
@@ -146,6 +147,7 @@ export class EmbeddedTrainer implements Trainer {
   ): Promise<{ readonly metrics: Readonly<Record<string, number>> }> {
     return this.#inOrder(() => {
       options.signal?.throwIfAborted();
+      checkAdamParams(params);
       const gradient = this.#gradient.flat;
       const gradNorm = l2Norm(gradient);
       if (!Number.isFinite(gradNorm)) {
@@ -352,6 +354,17 @@ function lossScalars(loss: LossName, config: LossConfig): Feeds {
     feeds[`loss.${name}`] = { data: Float32Array.of(value), shape: [] };
   }
   return feeds;
+}
+
+/** What a custom loss uses of a row is its own affair; a row that brings more expects something that will not happen. */
+function checkCustomDatum({ lossInputs }: Datum, row: number): void {
+  const extra = Object.keys(lossInputs).find((name) => name !== 'targetTokens');
+  if (extra === undefined) return;
+  throw new TabwrightError(
+    'backend',
+    `Training row ${row}: a custom loss takes no input "${extra}", only targetTokens; use it inside the loss.`,
+    { code: 'unknown-loss-input', details: { row, name: extra } },
+  );
 }
 
 function checkCustom(custom: ReturnType<CustomLoss>, logprobs: readonly Float32Array[]): void {

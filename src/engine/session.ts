@@ -12,8 +12,6 @@ export type Feeds = Readonly<Record<string, { readonly data: FeedData; readonly 
 export type SessionOptions = {
   /** Threads inside one operator. Default: the machine's cores, at most 4. */
   readonly threads?: number;
-  /** File name to which the runtime writes a profile when the session is released. Default off. */
-  readonly profile?: string;
 };
 
 export class Session {
@@ -23,14 +21,13 @@ export class Session {
     this.#session = session;
   }
 
-  static async compile(graph: Graph, { threads, profile }: SessionOptions = {}): Promise<Session> {
+  static async compile(graph: Graph, { threads }: SessionOptions = {}): Promise<Session> {
     const session = await ort.InferenceSession.create(graph.toOnnx(), {
       intraOpNumThreads: threads ?? Math.min(4, availableParallelism()),
       graphOptimizationLevel: 'all',
       // Shapes differ from call to call; memory patterns would be made for each and never used again.
       enableMemPattern: false,
       logSeverityLevel: 3,
-      ...(profile ? { enableProfiling: true, profileFilePrefix: profile } : {}),
       // Idle worker threads would spin on the core that the browser needs.
       extra: { session: { intra_op: { allow_spinning: '0' } } },
     });

@@ -198,6 +198,10 @@ describe('low-rank adapters', () => {
     )[],
   };
 
+  it('of no rank are refused', () => {
+    expect(() => trainer({ lora: { rank: 0, alpha: 1, targetModules: ['q_proj'] } })).toThrowError(/rank/);
+  });
+
   it('start at the base model, and train only themselves', async () => {
     await using base = trainer();
     await using adapted = trainer({ lora });

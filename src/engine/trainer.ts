@@ -15,7 +15,7 @@ import type {
 } from '../core/index.ts';
 import { adamStep, checkAdamParams, createAdamState, l2Norm, type AdamState } from './adam.ts';
 import { loadTrainerState, saveModel, saveTrainerState } from './checkpoint.ts';
-import { loraParts, loraSpecs, mergeLora, type LoraConfig } from './lora.ts';
+import { loraParts, loraSpecs, mergeLora, parseLoraConfig, type LoraConfig } from './lora.ts';
 import { LOSS_SCALARS } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
 import { causalMask, packMicroBatches, type MicroBatch, type ScoredPositions } from './packing.ts';
@@ -64,9 +64,10 @@ export class EmbeddedTrainer implements Trainer {
     this.#options = options;
     this.#base = options.weights;
     if (options.lora) {
-      const parts = loraParts(options.weights.specs, options.lora);
-      this.#lora = { parts, config: options.lora };
-      this.#adapters = drawWeights(loraSpecs(parts, options.lora), options.seed ?? 0);
+      const lora = parseLoraConfig(options.lora);
+      const parts = loraParts(options.weights.specs, lora);
+      this.#lora = { parts, config: lora };
+      this.#adapters = drawWeights(loraSpecs(parts, lora), options.seed ?? 0);
     }
     const trained = this.#trained;
     this.#gradient = new Weights(trained.specs);

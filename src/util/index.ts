@@ -2,6 +2,7 @@
 
 export { abortable, linkedController, onAbort } from './abort.ts';
 export { writeFileAtomic } from './atomic-file.ts';
+export { childEntry, runEntry, type ChildEntry } from './child-entry.ts';
 export { sleep, withDeadline, type DeadlineOptions } from './deadline.ts';
 export { compact, duration, percent, percentRange, points, pointsRange, pValue } from './format.ts';
 export { makeFolder } from './make-folder.ts';

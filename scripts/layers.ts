@@ -66,7 +66,7 @@ export const LAYERS: LayerTable = {
   browser: {
     layer: 2,
     imports: BASE,
-    packages: ['@sparticuz/chromium', 'devtools-protocol'],
+    packages: ['@sparticuz/chromium', 'devtools-protocol', 'ws'],
     node: true,
     why: 'browser owns Chromium processes and pages; it knows no tasks and no models',
   },
@@ -101,7 +101,7 @@ export const LAYERS: LayerTable = {
   repl: {
     layer: 3,
     imports: [...BASE, 'browser', 'sandbox'],
-    packages: ['acorn', 'devtools-protocol', 'zod'],
+    packages: ['acorn', 'devtools-protocol', '@onkernel/sdk', 'zod'],
     node: true,
     why: 'repl composes browser and sandbox into one tool; it knows no tasks and no models',
   },

@@ -106,6 +106,17 @@ export function launchFailed(path: string, reason: string, stderr: string, cause
   });
 }
 
+/** Addresses of remote browsers may hold a key in their query, which is told to nobody. */
+export function remoteUnreachable(endpoint: string, reason: string, cause?: unknown): TabwrightError {
+  const where = endpoint.replace(/[?#].*$/s, '');
+  return new TabwrightError('browser', `the browser at ${where} cannot be reached: ${reason}`, {
+    code: 'remote-unreachable',
+    details: { endpoint: where, reason },
+    retryable: true,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
 export function browserNotEnded(pid: number | undefined, ms: number): TabwrightError {
   return new TabwrightError(
     'browser',

@@ -16,4 +16,5 @@ export { openPage, type OpenPageOptions } from './open-page.ts';
 export type { AxNode, ClickResult, Page, PageCallOptions } from './page.ts';
 export { createPagePool, type PageLease, type PagePool, type PagePoolOptions } from './page-pool.ts';
 export { quote } from './quote.ts';
+export { connectRemoteCdp, type RemoteCdpOptions } from './remote-cdp.ts';
 export { createReferences, type References } from './references.ts';

@@ -178,10 +178,21 @@ async function forward(incoming: IncomingMessage, response: ServerResponse, open
     method: incoming.method,
     path: `${url.pathname}${url.search}`,
     // The host is the one that was judged, whatever the header said.
-    headers: ['Host', url.host, 'Connection', 'close', ...passedOn(incoming.rawHeaders, ['host'])],
+    headers: [
+      ...['Host', url.host, 'Connection', 'close'],
+      ...(incoming.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked']),
+      ...passedOn(incoming.rawHeaders, ['host']),
+    ],
   });
   outgoing.on('response', (answer) => {
-    response.writeHead(answer.statusCode!, answer.statusMessage, passedOn(answer.rawHeaders));
+    try {
+      response.writeHead(answer.statusCode!, answer.statusMessage, passedOn(answer.rawHeaders));
+    } catch {
+      // Some servers say what Node reads and does not write; a browser gets neither half.
+      answer.destroy();
+      refuse(response, new Refusal('the server answered with damaged headers', 502));
+      return;
+    }
     pipeline(answer, response, () => undefined); // cut short, both are destroyed: the browser sees a broken answer
   });
   outgoing.on('error', () =>

@@ -30,3 +30,10 @@ export function jailNotEnded(pid: number, ms: number): TabwrightError {
     },
   );
 }
+
+export function scratchNotRemoved(folder: string, reason: string): TabwrightError {
+  return new TabwrightError('env', `the scratch folder ${folder} cannot be removed: ${reason}; remove it by hand`, {
+    code: 'scratch-not-removed',
+    details: { folder, reason },
+  });
+}

@@ -8,5 +8,6 @@ export type { Bind } from './jail-command.ts';
 export { jailNode, type JailNode } from './jail-node.ts';
 export { DEFAULT_LIMITS, type JailLimits, type LimitBreach } from './limits.ts';
 export { probeSandbox, requireJail, type ProbeCheck, type ProbeOptions, type SandboxProbe } from './probe.ts';
+export { ownMemory, processTree } from './process-tree.ts';
 export { createScratchFolder, type ScratchFolder } from './scratch.ts';
 export { spawnJailed, type JailedProcess, type JailOptions } from './spawn-jailed.ts';

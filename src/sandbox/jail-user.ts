@@ -3,6 +3,7 @@
 // because becoming someone else is root's privilege.
 
 import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 
 export type JailUser =
   /** A user id of the machine; groups are given so that the jails of one session share a scratch folder. */
@@ -19,9 +20,19 @@ export function freshId(): number {
   return FIRST + randomInt(COUNT);
 }
 
+/** CAP_SETGID, CAP_SETUID, CAP_SYS_ADMIN. Root of a container may lack them, and is like an ordinary user then. */
+const NEEDED = (1n << 6n) | (1n << 7n) | (1n << 21n);
+
+/** Whether this process may make namespaces and become anybody. */
+export function isFullRoot(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  const effective = /^CapEff:\s+([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  return (BigInt(`0x${effective}`) & NEEDED) === NEEDED;
+}
+
 /** `gid`: the group of the session's scratch folder, if there is one. */
 export function createJailUser(gid?: number): JailUser {
-  if (process.getuid?.() !== 0) return { kind: 'mapped', uid: 1000, gid: 1000 };
+  if (!isFullRoot()) return { kind: 'mapped', uid: 1000, gid: 1000 };
   const uid = freshId();
   return { kind: 'own', uid, gid: gid ?? uid };
 }

@@ -13,7 +13,7 @@ import { jailUnavailable } from './failures.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
 import { jailNode } from './jail-node.ts';
 import { PROBE_PROGRAM, type ProbeReport } from './probe-program.ts';
-import { installRemedy, machineFacts, namespaceRemedy } from './remedy.ts';
+import { installRemedy, machineFacts, namespaceRemedy, versionRemedy } from './remedy.ts';
 import { seccompProgram } from './seccomp.ts';
 import { spawnJailed } from './spawn-jailed.ts';
 
@@ -46,7 +46,8 @@ export async function probeSandbox(options: ProbeOptions = {}): Promise<SandboxP
       process.platform === 'linux' ? 'bubblewrap (bwrap) is not installed' : `no jail on ${process.platform}`;
     return refusal([{ name: 'bubblewrap', ok: false, detail: reason }], installRemedy());
   }
-  const found: ProbeCheck = { name: 'bubblewrap', ok: true, detail: await versionOf(bubblewrap) };
+  const found = await versionCheck(bubblewrap);
+  if (!found.ok) return refusal([found], installRemedy());
   if (seccompProgram({ arch: process.arch, nestedSandbox: false }) === undefined) {
     const detail = `there is no table of system calls for ${process.arch}`;
     return refusal(
@@ -66,7 +67,8 @@ export async function probeSandbox(options: ProbeOptions = {}): Promise<SandboxP
   } catch (error) {
     options.signal?.throwIfAborted();
     const detail = error instanceof Error ? error.message : String(error);
-    return refusal([found, { name: 'start', ok: false, detail }], namespaceRemedy(machineFacts()));
+    const remedy = detail.includes('Unknown option') ? versionRemedy() : namespaceRemedy(machineFacts());
+    return refusal([found, { name: 'start', ok: false, detail }], remedy);
   }
   const all = [found, { name: 'start', ok: true, detail: 'a program runs in it' }, ...checks];
   return checks.every(({ ok }) => ok)
@@ -93,9 +95,13 @@ function refusal(checks: readonly ProbeCheck[], remedy: string): SandboxProbe {
   };
 }
 
-async function versionOf(bubblewrap: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(bubblewrap, ['--version'], { env: systemEnvironment(), timeout: 5_000 });
-  return `${stdout.trim()} at ${bubblewrap}`;
+async function versionCheck(path: string): Promise<ProbeCheck> {
+  try {
+    const { stdout } = await promisify(execFile)(path, ['--version'], { env: systemEnvironment(), timeout: 5_000 });
+    return { name: 'bubblewrap', ok: true, detail: `${stdout.trim()} at ${path}` };
+  } catch (error) {
+    return { name: 'bubblewrap', ok: false, detail: `${path} does not run: ${(error as Error).message}` };
+  }
 }
 
 async function tryJail(signal: AbortSignal): Promise<readonly ProbeCheck[]> {

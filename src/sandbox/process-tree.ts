@@ -1,7 +1,7 @@
 // What a process and its descendants use, read from /proc. Linux only. A process that ends while it is read counts
 // as nothing.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
 
 /** `root` and all its descendants; empty once `root` is gone. */
 export function processTree(root: number): readonly number[] {
@@ -24,7 +24,7 @@ function memoryOf(pid: number): number {
 
 /** A child is listed under the thread that made it. */
 function childrenOf(pid: number): readonly number[] {
-  return threadsOf(pid).flatMap((thread) =>
+  return namesIn(`/proc/${pid}/task`).flatMap((thread) =>
     read(`/proc/${pid}/task/${thread}/children`)
       .split(' ')
       .filter((text) => text !== '')
@@ -32,11 +32,36 @@ function childrenOf(pid: number): readonly number[] {
   );
 }
 
-function threadsOf(pid: number): readonly string[] {
+/** Bytes of files that have no name any more and stay as long as they are open; no look into a folder finds them. */
+export function deletedBytes(pids: readonly number[]): number {
+  const sizes = new Map<string, number>();
+  for (const link of pids.flatMap((pid) => namesIn(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`))) {
+    const file = statIfThere(link);
+    if (file?.isFile() && file.nlink === 0) sizes.set(`${file.dev}:${file.ino}`, sizeOf(file));
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
+
+/** Some file systems count blocks late, and space can be taken beyond the end of a file: the larger figure. */
+export function sizeOf(file: Stats): number {
+  return Math.max(file.size, file.blocks * 512);
+}
+
+function statIfThere(path: string): Stats | undefined {
   try {
-    return readdirSync(`/proc/${pid}/task`);
+    return statSync(path);
   } catch (error) {
-    if (isGone(error)) return [];
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Names in a folder of /proc. */
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if (isUnreadable(error)) return [];
     throw error;
   }
 }
@@ -45,11 +70,12 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (isGone(error)) return '';
+    if (isUnreadable(error)) return '';
     throw error;
   }
 }
 
-function isGone(error: unknown): boolean {
-  return ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
+/** It ended meanwhile, or it is a process that has shut even its owner out, as Chromium's sandboxed ones do. */
+function isUnreadable(error: unknown): boolean {
+  return ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

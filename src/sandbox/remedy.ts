@@ -38,6 +38,11 @@ export function installRemedy({ platform }: Pick<RemedyFacts, 'platform'> = proc
   ].join('\n');
 }
 
+/** Where bubblewrap is there and too old. */
+export function versionRemedy(): string {
+  return 'Install bubblewrap 0.8 or later: Debian 12, Ubuntu 24.04 and Fedora 38 have it, older ones do not.';
+}
+
 const APPARMOR_PROFILE = `abi <abi/4.0>,
 include <tunables/global>
 profile bwrap /usr/bin/bwrap flags=(unconfined) {

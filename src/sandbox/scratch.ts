@@ -1,10 +1,13 @@
 // The folder that the jails of a session share, seen inside at /tmp: made, opened to their users, removed. What lies
 // in it was put there by jailed code, so the host must follow no link in it; reading and writing are not done here.
 
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freshId } from './jail-user.ts';
+import { systemEnvironment } from '../util/index.ts';
+import { scratchNotRemoved } from './failures.ts';
+import { freshId, isFullRoot } from './jail-user.ts';
 
 export interface ScratchFolder extends Disposable {
   /** On the host. */
@@ -18,7 +21,7 @@ export function createScratchFolder(): ScratchFolder {
   const outer = mkdtempSync(join(tmpdir(), 'tabwright-scratch-'));
   const folder = join(outer, 'tmp');
   mkdirSync(folder);
-  const gid = process.getuid?.() === 0 ? freshId() : undefined;
+  const gid = isFullRoot() ? freshId() : undefined;
   if (gid !== undefined) {
     chownSync(folder, 0, gid);
     chmodSync(folder, 0o2770);
@@ -26,6 +29,16 @@ export function createScratchFolder(): ScratchFolder {
   return {
     folder,
     gid,
-    [Symbol.dispose]: () => rmSync(outer, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }),
+    [Symbol.dispose]: () => removeTree(outer),
   };
+}
+
+/** By the system's program: Node goes by whole paths, and a tree can be made that is deeper than a path can be. */
+function removeTree(folder: string): void {
+  const run = (command: string, args: readonly string[]) =>
+    spawnSync(command, [...args, '--', folder], { stdio: ['ignore', 'ignore', 'pipe'], env: systemEnvironment() });
+  if (run('rm', ['-rf']).status === 0) return;
+  run('chmod', ['-R', 'u+rwX']); // folders that their owner has closed to itself
+  const again = run('rm', ['-rf']);
+  if (again.status !== 0) throw scratchNotRemoved(folder, String(again.stderr).trim().split('\n').at(-1)!);
 }

@@ -95,10 +95,10 @@ export function spawnJailed(options: JailOptions): JailedProcess {
     ...(scratch === undefined ? {} : { folder: scratch.folder }),
     onBreach: (found) => {
       breach = found;
-      void owned.kill();
+      end();
     },
   });
-  const unlink = options.signal === undefined ? undefined : onAbort(options.signal, () => void owned.kill());
+  const unlink = options.signal === undefined ? undefined : onAbort(options.signal, () => end());
 
   const ended = owned.ended.then(async (end): Promise<ProcessEnd> => {
     stopWatching();
@@ -107,8 +107,14 @@ export function spawnJailed(options: JailOptions): JailedProcess {
       return { ...end, error: jailNotEnded(firstPid, KILL_DEADLINE_MS) };
     return breach === undefined ? end : { ...end, error: jailLimitExceeded(breach) };
   });
-  const kill = async (): Promise<void> => {
+  const end = (): void => {
+    // The first process would follow bubblewrap, which takes the kernel a turn more.
+    const running = child.exitCode === null && child.signalCode === null;
+    if (running && firstPid !== undefined) killIfThere(firstPid);
     void owned.kill();
+  };
+  const kill = async (): Promise<void> => {
+    end();
     const { error } = await ended;
     if (error instanceof TabwrightError && error.code === 'jail-not-ended') throw error;
   };
@@ -137,6 +143,14 @@ function readInfo(stream: Readable, found: (pid: number) => void): void {
     const pid = /"child-pid": (\d+)/.exec(text)?.[1]; // absent where bubblewrap ended before there was a jail
     if (pid !== undefined) found(Number(pid));
   });
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 /** False when it is still there at the deadline. */

@@ -5,7 +5,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JailLimits, LimitBreach } from './limits.ts';
-import { ownMemory, processTree } from './process-tree.ts';
+import { deletedBytes, ownMemory, processTree, sizeOf } from './process-tree.ts';
 
 export type WatchOptions = {
   /** The jail's first process; undefined until it is known. */
@@ -22,7 +22,9 @@ const INTERVAL_MS = 250;
 /** Returns what ends the watch. */
 export function watchLimits({ pid, limits, folder, onBreach }: WatchOptions): () => void {
   const start = performance.now();
+  let ticks = 0;
   const timer = setInterval(() => {
+    ticks++;
     const breach = find();
     if (breach === undefined) return;
     clearInterval(timer);
@@ -36,7 +38,8 @@ export function watchLimits({ pid, limits, folder, onBreach }: WatchOptions): ()
     const memory = first === undefined ? 0 : ownMemory(processTree(first));
     if (memory > limits.memoryBytes) return over('memoryBytes', memory);
     if (folder === undefined) return undefined;
-    const { bytes, entries } = contents(folder, limits.scratchEntries);
+    const { bytes: named, entries } = contents(folder, limits.scratchEntries);
+    const bytes = named + (first === undefined || ticks % 4 !== 0 ? 0 : deletedBytes(processTree(first)));
     if (bytes > limits.scratchBytes) return over('scratchBytes', bytes);
     if (entries > limits.scratchEntries) return over('scratchEntries', entries);
     return undefined;
@@ -49,22 +52,28 @@ export function watchLimits({ pid, limits, folder, onBreach }: WatchOptions): ()
 function contents(folder: string, most: number): { bytes: number; entries: number } {
   let [bytes, entries] = [0, 0];
   const folders = [folder];
-  for (const path of folders) {
-    for (const name of namesIn(path)) {
-      if (++entries > most) return { bytes, entries };
-      const stat = lstatSync(join(path, name), { throwIfNoEntry: false });
-      bytes += (stat?.blocks ?? 0) * 512;
-      if (stat?.isDirectory()) folders.push(join(path, name));
+  try {
+    for (const path of folders) {
+      for (const name of whileThere(() => readdirSync(path)) ?? []) {
+        if (++entries > most) return { bytes, entries };
+        const stat = whileThere(() => lstatSync(join(path, name)));
+        bytes += stat === undefined ? 0 : sizeOf(stat);
+        if (stat?.isDirectory()) folders.push(join(path, name));
+      }
     }
+  } catch {
+    // Closed to the host, or deeper than a path can be: what cannot be counted is too much.
+    return { bytes, entries: most + 1 };
   }
   return { bytes, entries };
 }
 
-/** The jail changes the folder meanwhile: what is gone, closed or no folder any more holds nothing to be counted. */
-function namesIn(path: string): readonly string[] {
+/** The jail changes the folder meanwhile: undefined for what is gone. */
+function whileThere<T>(look: () => T): T | undefined {
   try {
-    return readdirSync(path);
-  } catch {
-    return [];
+    return look();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
   }
 }

@@ -133,9 +133,16 @@ export const LAYERS: LayerTable = {
     node: true,
     why: 'experiments composes loops into stages and reports; concrete parts come in as arguments',
   },
+  server: {
+    layer: 6,
+    imports: [...BASE, 'repl'],
+    packages: ['hono', '@hono/node-server', '@modelcontextprotocol/sdk', 'zod'],
+    node: true,
+    why: 'server offers what there is over HTTP and other protocols; concrete parts come in as arguments',
+  },
   cli: {
     layer: 7,
-    imports: [...ALL, 'experiments'],
+    imports: [...ALL, 'experiments', 'server'],
     packages: ['commander', 'zod'],
     node: true,
     why: 'cli is the composition root: the only place that picks concrete parts and prints',

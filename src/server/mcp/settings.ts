@@ -1,0 +1,13 @@
+// What the tool's server is made with, whatever it speaks over.
+
+import type { OpenSession } from '../repl-session.ts';
+
+export type McpSettings = {
+  readonly openSession: OpenSession;
+  /** Of this package. */
+  readonly version: string;
+  /** What the model is told the tool does. */
+  readonly description: string;
+  /** Browsers at one time; default 4. */
+  readonly maxSessions?: number;
+};

@@ -39,6 +39,19 @@ async function failureOf(call: PromiseLike<unknown>): Promise<{ status: unknown;
   throw new Error('the call did not fail');
 }
 
+/** Of a POST with exactly these headers. */
+function statusOf(path: string, headers: Record<string, string>, body: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${server.url}${path}`, { method: 'POST', headers });
+    sent.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
 async function acquired(size = 1): Promise<{ pool: string; id: string }> {
   const pool = await client.browserPools.create({ size, name: 'shop' });
   const { session_id } = await client.browserPools.acquire(pool.id, {});
@@ -151,6 +164,12 @@ test('a body beyond 8 MiB is refused with status 413', async () => {
   expect(await failureOf(cell(id, { code: 'x'.repeat(8 * 1024 * 1024) }))).toMatchObject({ status: 413 });
 });
 
+test('a body whose length is not told is cut off at the same limit', async () => {
+  const { pool } = await acquired();
+  const chunked = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  expect(await statusOf(`/browser_pools/${pool}/acquire`, chunked, ' '.repeat(9 * 1024 * 1024))).toBe(413);
+});
+
 test.each([
   [{ size: 0 }, 'size'],
   [{ size: 1, colour: 'red' }, 'colour'],
@@ -218,16 +237,7 @@ test.each([
   ['a form', { 'content-type': 'text/plain' }, 415],
 ])('without a token, %s is refused', async (_, headers, status) => {
   const { pool } = await acquired();
-  const got = await new Promise((resolve, reject) => {
-    const sent = request(`${server.url}/browser_pools/${pool}/acquire`, { method: 'POST', headers });
-    sent.on('response', (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
-    sent.on('error', reject);
-    sent.end('{}');
-  });
-  expect(got).toBe(status);
+  expect(await statusOf(`/browser_pools/${pool}/acquire`, headers, '{}')).toBe(status);
 });
 
 test('beyond loopback it does not listen without a token', async () => {

@@ -17,7 +17,14 @@ function fakeBrowser(answer: (method: string) => Promise<void>, owned: Partial<O
     return { sessionId: 'session' };
   };
   const session = { id: 'session', send, on: () => () => undefined } as unknown as CdpSession;
-  const cdp: CdpConnection = { root: session, closed: false, session: () => session, close: () => undefined };
+  const cdp: CdpConnection = {
+    root: session,
+    closed: false,
+    session: () => session,
+    request: (method, params) => send(method, params),
+    onMessage: () => () => undefined,
+    close: () => undefined,
+  };
   const ended = new Promise<never>(() => undefined);
   const process = { child: { pid: 1 }, ended, kill: () => Promise.resolve(), ...owned } as unknown as OwnedProcess;
   const browser = createBrowser({

@@ -26,6 +26,8 @@ export interface Browser extends AsyncDisposable {
   readonly closed: boolean;
   /** What the browser last wrote to its standard error. */
   readonly stderr: string;
+  /** The protocol itself, for what pages do not cover: tabs, dialogs, raw commands. */
+  readonly cdp: CdpConnection;
   newPage(options: NewPageOptions): Promise<Page>;
 }
 
@@ -89,6 +91,7 @@ export function createBrowser(parts: BrowserParts): Browser {
     mode,
     product,
     pid: owned.child.pid!,
+    cdp,
     get closed() {
       return cdp.closed;
     },

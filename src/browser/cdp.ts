@@ -22,10 +22,17 @@ export interface CdpSession {
   on<E extends CdpEvent>(event: E, listener: (params: CdpEventParams<E>) => void): () => void;
 }
 
+/** An event of any session, as it came in. */
+export type CdpMessage = { readonly method: string; readonly params: unknown; readonly sessionId: string | undefined };
+
 export interface CdpConnection {
   readonly root: CdpSession;
   readonly closed: boolean;
   session(id: string): CdpSession;
+  /** A call whose method is not known when this is compiled. Fails as `CdpSession.send` does. */
+  request(method: string, params: object, sessionId: string | undefined): Promise<unknown>;
+  /** Every event of every session, in order. Returns what ends the subscription. */
+  onMessage(listener: (message: CdpMessage) => void): () => void;
   /** Rejects everything in flight; later calls fail at once. */
   close(): void;
 }
@@ -49,6 +56,7 @@ type Incoming = {
 export function connectCdp(input: Writable, output: Readable): CdpConnection {
   const pending = new Map<number, Pending>();
   const listeners = new Map<string, Set<(params: unknown) => void>>();
+  const observers = new Set<(message: CdpMessage) => void>();
   let lastId = 0;
   let closed = false;
 
@@ -70,6 +78,8 @@ export function connectCdp(input: Writable, output: Readable): CdpConnection {
       return;
     }
     if (message.method === undefined) return;
+    const { method, params, sessionId } = message;
+    for (const observer of [...observers]) observer({ method, params, sessionId });
     for (const listener of [...(listeners.get(key(message.sessionId, message.method)) ?? [])]) listener(message.params);
     // Chromium leaves calls to a vanished target unanswered, so they are settled here.
     if (message.method === 'Target.detachedFromTarget')
@@ -84,6 +94,7 @@ export function connectCdp(input: Writable, output: Readable): CdpConnection {
     for (const call of pending.values()) call.reject(browserClosed({ method: call.method }));
     pending.clear();
     listeners.clear();
+    observers.clear();
     input.destroy();
     output.destroy();
   };
@@ -93,18 +104,21 @@ export function connectCdp(input: Writable, output: Readable): CdpConnection {
   // A broken pipe means that the browser is gone; `close` says so to every caller.
   for (const stream of [input, output]) stream.on('error', close);
 
+  const request = (method: string, params: object, sessionId: string | undefined): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      if (closed) {
+        reject(browserClosed({ method }));
+        return;
+      }
+      const callId = ++lastId;
+      pending.set(callId, { method, sessionId, resolve, reject });
+      input.write(`${JSON.stringify({ id: callId, method, params, sessionId })}\0`);
+    });
+
   const session = (id: string | undefined): CdpSession => ({
     id,
-    send: (method, ...params) =>
-      new Promise((resolve, reject) => {
-        if (closed) {
-          reject(browserClosed({ method }));
-          return;
-        }
-        const callId = ++lastId;
-        pending.set(callId, { method, sessionId: id, resolve: resolve, reject });
-        input.write(`${JSON.stringify({ id: callId, method, params: params[0] ?? {}, sessionId: id })}\0`);
-      }),
+    send: <M extends CdpMethod>(method: M, ...params: CdpParams<M>) =>
+      request(method, params[0] ?? {}, id) as Promise<CdpResult<M>>,
     on: (event, listener) => {
       const name = key(id, event);
       const set = listeners.get(name) ?? new Set();
@@ -122,6 +136,11 @@ export function connectCdp(input: Writable, output: Readable): CdpConnection {
       return closed;
     },
     session,
+    request,
+    onMessage: (observer) => {
+      observers.add(observer);
+      return () => void observers.delete(observer);
+    },
     close,
   };
 }

@@ -1,6 +1,7 @@
 // Chromium processes, pages, what an agent sees of them and how it touches them.
 
 export type { Browser, NewPageOptions, Viewport } from './browser.ts';
+export type { CdpConnection, CdpMessage, CdpMethod, CdpParams, CdpResult, CdpSession } from './cdp.ts';
 export type { FrameMode } from './frames.ts';
 export { launchBrowser, type BrowserJail, type ChromiumCommand, type LaunchOptions } from './launch.ts';
 export { locateChromium, type LocateOptions } from './locate.ts';

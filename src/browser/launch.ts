@@ -171,7 +171,7 @@ function chromiumFlags(mode: FrameMode): readonly string[] {
           '--disable-new-content-rendering-timeout',
           '--in-process-gpu', // drawing is done in software: one process fewer, a fifth less processor time a step
         ]
-      : []),
+      : ['--enable-blink-features=WebMCP']), // tools that real sites offer; not on by default in Chromium yet
   ];
 }
 

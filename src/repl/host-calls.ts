@@ -1,0 +1,105 @@
+// What a cell can ask of its host: every method that needs the browser, over one connection to it. The host decides what
+// is let through, keeps the time, and writes down what was done.
+
+import { TabwrightError } from '../core/index.ts';
+import type { CdpConnection } from '../browser/index.ts';
+import { createActionLog, type ActionLog } from './action-log.ts';
+import type { HostCallContext, HostCalls } from './cell-calls.ts';
+import { createCdpPolicy } from './cdp-policy.ts';
+import { HOST_METHODS } from './method-registry.ts';
+import { attachedPage } from './methods/attach.ts';
+import { createAttachedBrowser } from './methods/attached-browser.ts';
+import { HANDLES } from './methods/evaluate.ts';
+import type { HttpGet } from './methods/http-get.ts';
+import { qualifiedName } from './methods/method.ts';
+import { hostScreenshot } from './methods/host-screenshot.ts';
+import { createScope } from './methods/scope.ts';
+import { createScratch, type ScratchOptions } from './methods/scratch.ts';
+import { createWebMcp } from './methods/webmcp-tools.ts';
+import { decodeValue, encodeValue } from './wire-values.ts';
+
+export type { HostCallContext, HostCalls };
+
+/** The calls of a browser, and what only the host may do with it. */
+export interface BrowserCalls extends HostCalls {
+  readonly log: ActionLog;
+  /** PNG of the page that helpers act on, taken on a session of the host's own; for judges. Undefined when the page does not answer. */
+  screenshot(options: { readonly signal: AbortSignal; readonly deadlineMs: number }): Promise<Uint8Array | undefined>;
+}
+
+export type HostCallsOptions = {
+  /** Connects to the browser that is there now; asked again when the connection was lost. */
+  readonly connect: (signal: AbortSignal) => Promise<CdpConnection>;
+  readonly scratch: ScratchOptions;
+  /** How `httpGet` gets out; without it, it is switched off. */
+  readonly httpGet?: HttpGet;
+  /** Opt-in extensions; default none, so that what is learnt here holds elsewhere. */
+  readonly extensions?: { readonly snapshot?: boolean };
+  /** Takes text for the cell's stderr. */
+  readonly note?: (text: string) => void;
+  /** Wall clock, milliseconds; default `Date.now`. */
+  readonly now?: () => number;
+  /** Monotonic clock, milliseconds; default `performance.now`. */
+  readonly monotonic?: () => number;
+};
+
+const METHODS = new Map(HOST_METHODS.map((method) => [qualifiedName(method), method]));
+
+export function createHostCalls(options: HostCallsOptions): BrowserCalls {
+  const { connect, httpGet, extensions, note = () => undefined } = options;
+  const monotonic = options.monotonic ?? (() => performance.now());
+  const browser = createAttachedBrowser({ connect, now: options.now ?? Date.now });
+  const scratch = createScratch(options.scratch);
+  const policy = createCdpPolicy({ inScratch: scratch.contains });
+  const webmcp = createWebMcp(browser);
+  const log = createActionLog();
+  const currentUrl = (): string =>
+    browser.attached === undefined ? '' : browser.state(browser.attached.sessionId).url;
+  browser.onAddress((sessionId, url) => {
+    if (sessionId === browser.attached?.sessionId) log.navigated(url);
+  });
+
+  return {
+    log,
+    async call(name, params, { cell, deadlineMs, signal }) {
+      const method = METHODS.get(name);
+      if (method === undefined) {
+        throw new TabwrightError('browser', `there is no method ${name}`, {
+          code: 'unknown-method',
+          details: { method: name },
+        });
+      }
+      const run = method.prepare(params.map(decodeValue));
+      const scope = createScope({ browser, signal, deadlineMs, now: monotonic });
+      const action = log.begin({ cell, helper: name, effect: method.effect, url: currentUrl() });
+      try {
+        const result = await run({
+          scope,
+          scratch,
+          policy,
+          httpGet,
+          webmcp,
+          snapshotExtensions: extensions?.snapshot ?? false,
+          note,
+          page: () => attachedPage(scope, note),
+          about: action.about,
+        });
+        const encoded = encodeValue(result);
+        action.end('done', currentUrl());
+        return encoded;
+      } catch (error) {
+        action.end('failed', currentUrl());
+        throw error;
+      }
+    },
+    cellEnded() {
+      browser.releaseHandles(HANDLES);
+    },
+    async screenshot({ signal, deadlineMs }) {
+      const target = browser.attached;
+      if (target === undefined) return undefined;
+      const scope = createScope({ browser, signal, deadlineMs, now: monotonic });
+      return hostScreenshot(scope, target.targetId);
+    },
+  };
+}

@@ -50,8 +50,10 @@ const FLAGS = {
   debug: ['--debug', 'show stack traces and causes'],
 } as const;
 
-export function addCommand<T extends z.ZodObject>(program: Command, spec: CommandSpec<T>): void {
-  const command = program.command(spec.name).description(spec.summary);
+/** Returns the command, to which others may be added. */
+export function addCommand<T extends z.ZodObject>(program: Command, spec: CommandSpec<T>): Command {
+  // A command under another has flags of the same names; each takes those that come after it.
+  const command = program.command(spec.name).description(spec.summary).enablePositionalOptions();
   for (const flag of [...spec.flags, 'quiet', 'json', 'debug'] as const) command.option(FLAGS[flag][0], FLAGS[flag][1]);
   addSchemaOptions(command, spec.schema);
   command.addHelpText(
@@ -83,6 +85,7 @@ export function addCommand<T extends z.ZodObject>(program: Command, spec: Comman
       await spec.action({ config, given, listener, signal, openRun: open, print });
     });
   });
+  return command;
 }
 
 function checkOut({ out, resume }: GlobalOptions): void {

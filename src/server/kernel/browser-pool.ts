@@ -3,12 +3,19 @@
 
 import type { OpenSession, ReplSession } from '../repl-session.ts';
 import { onAbort, withDeadline } from '../../util/index.ts';
+import { createId } from './create-id.ts';
 import { failure } from './failures.ts';
 import { openBrowser } from './open-browser.ts';
 import type { PoolSettings } from './schemas.ts';
 
-/** A session with the settings it was made with, which the pool's may have outgrown. */
-export type PooledSession = { readonly session: ReplSession; readonly settings: PoolSettings };
+export type PooledSession = {
+  /** Its own for as long as it lives, whoever has it. */
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly session: ReplSession;
+  /** Those it was made with, which the pool's may have outgrown. */
+  readonly settings: PoolSettings;
+};
 
 export interface BrowserPool extends AsyncDisposable {
   readonly settings: PoolSettings;
@@ -68,8 +75,9 @@ export function createBrowserPool({ openSession, onFailure, ...options }: Browse
       return;
     }
     opening--;
-    if (closing.signal.aborted) await end([{ session, settings: made }]);
-    else offer({ session, settings: made });
+    const pooled = { id: createId(), createdAt: new Date(), session, settings: made };
+    if (closing.signal.aborted) await end([pooled]);
+    else offer(pooled);
     await shrink(); // the pool may have become smaller in the meantime
   };
   const fill = (): void => {

@@ -11,6 +11,8 @@ async function browserIn(browsers: Browsers, seconds: number): Promise<{ browser
   const session = await fakeBrowsers().open({ signal: new AbortController().signal });
   const ended: boolean[] = [];
   const browser = browsers.add({
+    id: 'b1',
+    createdAt: new Date(0),
     name: 'one',
     settings: { timeout_seconds: seconds },
     tags: undefined,

@@ -1,6 +1,5 @@
 // The browsers that somebody has, by id and by name: how long they may stand idle, what they are doing, how they end.
 
-import { randomBytes } from 'node:crypto';
 import type { ReplSession } from '../repl-session.ts';
 import { failure } from './failures.ts';
 import { createKeyedCalls, type KeyedCalls } from './keyed-calls.ts';
@@ -19,7 +18,7 @@ export type Browser = {
   readonly giveBack: (options: { readonly reuse: boolean }) => Promise<void>;
 };
 
-export type NewBrowser = Omit<Browser, 'id' | 'createdAt' | 'keyedCalls'>;
+export type NewBrowser = Omit<Browser, 'keyedCalls'>;
 
 export interface Browsers extends AsyncDisposable {
   readonly list: readonly Browser[];
@@ -73,7 +72,7 @@ export function createBrowsers({ onFailure }: BrowsersOptions): Browsers {
       }
     },
     add(made) {
-      const browser = { ...made, id: createId(), createdAt: new Date(), keyedCalls: createKeyedCalls() };
+      const browser = { ...made, keyedCalls: createKeyedCalls() };
       const entry = { browser, inUse: 0, timer: undefined };
       entries.set(browser.id, entry);
       rest(entry);
@@ -108,9 +107,4 @@ export function createBrowsers({ onFailure }: BrowsersOptions): Browsers {
       for (const one of ended) if (one.status === 'rejected') onFailure(one.reason);
     },
   };
-}
-
-/** As long as Kernel's, and not to be guessed. */
-export function createId(): string {
-  return randomBytes(12).toString('hex');
 }

@@ -4,7 +4,8 @@
 import { createSemaphore } from '../../util/index.ts';
 import type { OpenSession } from '../repl-session.ts';
 import { createBrowserPool, type BrowserPool } from './browser-pool.ts';
-import { createBrowsers, createId, type Browser, type Browsers, type NewBrowser } from './browsers.ts';
+import { createBrowsers, type Browser, type Browsers, type NewBrowser } from './browsers.ts';
+import { createId } from './create-id.ts';
 import { failure } from './failures.ts';
 import { openBrowser, tryToOpen } from './open-browser.ts';
 import type { acquireBody, createBrowserBody, PoolSettings, updatePoolBody } from './schemas.ts';
@@ -87,7 +88,17 @@ export function createKernelService({ maxBrowsers, onFailure, ...options }: Kern
       try {
         const session = await openBrowser({ openSession, settings, signal });
         const giveBack = async (): Promise<void> => session[Symbol.asyncDispose]();
-        return await add({ name, tags, settings, session, pool: undefined, giveBack }, signal);
+        const made = {
+          id: createId(),
+          createdAt: new Date(),
+          name,
+          tags,
+          settings,
+          session,
+          pool: undefined,
+          giveBack,
+        };
+        return await add(made, signal);
       } finally {
         opening--;
       }
@@ -132,6 +143,8 @@ export function createKernelService({ maxBrowsers, onFailure, ...options }: Kern
       if (start_url !== undefined) await tryToOpen(pooled.session, start_url, signal);
       const { name: poolName, ...settings } = pooled.settings;
       const made = {
+        id: pooled.id,
+        createdAt: pooled.createdAt,
         name,
         tags,
         settings: start_url === undefined ? settings : { ...settings, start_url },

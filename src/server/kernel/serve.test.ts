@@ -75,7 +75,7 @@ test('a pool is made, found by id and by name, changed, listed and deleted', asy
   expect(browsers.sessions.map(({ disposed }) => disposed)).toEqual([true, true]);
 });
 
-test('a browser is acquired, runs cells, is given back and comes back as it was', async () => {
+test('a browser is acquired, runs cells, is given back and comes back as it was, under its id', async () => {
   const { pool, id } = await acquired();
   expect(await cell(id, { code: 'show hello' })).toEqual({
     success: true,
@@ -86,7 +86,7 @@ test('a browser is acquired, runs cells, is given back and comes back as it was'
   await client.browserPools.release(pool, { session_id: id });
   expect(await failureOf(cell(id, { code: 'show' }))).toMatchObject({ status: 404 });
   const again = await client.browserPools.acquire('shop', {});
-  expect(again.session_id).not.toBe(id);
+  expect(again.session_id).toBe(id);
   expect((await cell(again.session_id, { code: 'show' })).repl_id).toBe('repl0');
 });
 

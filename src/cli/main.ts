@@ -7,6 +7,8 @@ import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { pretrain } from './commands/pretrain.ts';
 import { quickstart } from './commands/quickstart.ts';
+import { repl } from './commands/repl.ts';
+import { replDocs } from './commands/repl-docs.ts';
 import { sft } from './commands/sft.ts';
 import { train } from './commands/train.ts';
 import { addCommand, describeFailure } from './run-command.ts';
@@ -16,6 +18,7 @@ const program = new Command('tabwright')
   .description('Train small language models to drive real browsers, and prove what they learned.')
   .version(packageVersion())
   .showHelpAfterError('(--help lists what is possible)')
+  .enablePositionalOptions()
   .exitOverride();
 addCommand(program, quickstart);
 addCommand(program, evaluate);
@@ -24,6 +27,7 @@ addCommand(program, sft);
 addCommand(program, train);
 addCommand(program, pretrain);
 addCommand(program, doctor);
+addCommand(addCommand(program, repl), replDocs);
 
 try {
   await program.parseAsync();

@@ -11,22 +11,25 @@ export type CliOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Seconds after which the process is killed. Default 120. */
   readonly timeoutS?: number;
+  /** What it reads from standard input. Default: nothing. */
+  readonly input?: string;
   /** Called with everything that standard error has said so far, each time it says more. */
   readonly onStderr?: (text: string, kill: (signal: NodeJS.Signals) => void, pid: number) => void;
 };
 
 export function runCli(
   args: readonly string[],
-  { env = {}, timeoutS = 120, onStderr }: CliOptions = {},
+  { env = {}, timeoutS = 120, input, onStderr }: CliOptions = {},
 ): Promise<CliResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args], {
       cwd: ROOT,
       env: { ...process.env, CI: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       timeout: timeoutS * 1000,
       killSignal: 'SIGKILL',
     });
+    child.stdin.on('error', () => undefined).end(input); // it may end without reading
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));

@@ -102,3 +102,19 @@ test('an application that handles SIGINT itself keeps its child until it exits',
   expect(code).toBe(7);
   await expect.poll(() => pids.filter(isRunning), { timeout: 10_000 }).toEqual([]);
 });
+
+test('many children at a time are not taken for a leak, and the limit of listeners is as before when they are gone', async () => {
+  const limit = process.getMaxListeners();
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): number => warnings.push(warning);
+  process.on('warning', onWarning);
+  try {
+    const children = Array.from({ length: 15 }, () => spawnOwned({ command: 'sleep', args: ['600'], stdio: 'ignore' }));
+    await Promise.all(children.map((owned) => owned.kill()));
+    await new Promise(setImmediate);
+    expect(warnings).toEqual([]);
+    expect(process.getMaxListeners()).toBe(limit);
+  } finally {
+    process.off('warning', onWarning);
+  }
+});

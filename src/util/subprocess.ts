@@ -50,6 +50,7 @@ export function spawnOwned(options: OwnedProcessOptions): OwnedProcess {
     released = true;
     process.off('exit', release);
     for (const signal of TERMINATION_SIGNALS) process.off(signal, onSignal);
+    moveListenerLimit(-1);
     killGroup(child);
     options.cleanup?.();
   };
@@ -61,6 +62,7 @@ export function spawnOwned(options: OwnedProcessOptions): OwnedProcess {
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   };
   onSignal[OWNED] = true;
+  moveListenerLimit(1);
   process.on('exit', release);
   for (const signal of TERMINATION_SIGNALS) process.on(signal, onSignal);
 
@@ -81,6 +83,12 @@ export function spawnOwned(options: OwnedProcessOptions): OwnedProcess {
     await ended;
   };
   return { child, ended, kill, [Symbol.asyncDispose]: kill };
+}
+
+/** Every child has listeners of its own, which is no leak: the number from which Node warns of one moves with them. */
+function moveListenerLimit(by: 1 | -1): void {
+  const limit = process.getMaxListeners();
+  if (limit !== 0) process.setMaxListeners(limit + by); // 0: no limit
 }
 
 /** Ends the child and everything it started that stayed in its group. */

@@ -10,7 +10,7 @@ import { HOST_METHODS } from './method-registry.ts';
 import { attachedPage } from './methods/attach.ts';
 import { createAttachedBrowser } from './methods/attached-browser.ts';
 import { HANDLES } from './methods/evaluate.ts';
-import type { HttpGet } from './methods/http-get.ts';
+import type { HttpGet } from './methods/http-client.ts';
 import { qualifiedName } from './methods/method.ts';
 import { hostScreenshot } from './methods/host-screenshot.ts';
 import { createScope } from './methods/scope.ts';

@@ -35,7 +35,7 @@ test('a server that never answers fails gotoUrl before the cell is lost, and the
   await open('plain');
   const before = performance.now();
   await expect(repl.callWithin(1_500, 'gotoUrl', `${server.origin}/never`)).rejects.toThrow(
-    'CDP Page.navigate timed out after 1000ms',
+    /^CDP Page.navigate timed out after \d+ms/,
   );
   expect(performance.now() - before).toBeLessThan(1_500);
   await open('second');

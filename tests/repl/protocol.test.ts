@@ -4,7 +4,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderActionLog } from '../../src/repl/action-log.ts';
-import { createHttpGet } from '../../src/repl/methods/http-get.ts';
+import { createHttpGet } from '../../src/repl/methods/http-client.ts';
 import { servePages, type PageServer } from './page-server.ts';
 import { startRepl, type ReplUnderTest } from './repl-under-test.ts';
 

@@ -8,7 +8,7 @@ import type { Scope } from './scope.ts';
 import type { Subject } from '../action-log.ts';
 import type { Scratch } from './scratch.ts';
 import type { CdpPolicy } from '../cdp-policy.ts';
-import type { HttpGet } from './http-get.ts';
+import type { HttpGet } from './http-client.ts';
 import type { WebMcp } from './webmcp-tools.ts';
 
 export type MethodNamespace = 'repl' | 'browser' | 'webmcp';

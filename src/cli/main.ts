@@ -2,9 +2,11 @@
 // The command line: the composition root, and the only place that prints.
 
 import { Command, CommanderError } from 'commander';
+import { browsersServe } from './commands/browsers-serve.ts';
 import { collect } from './commands/collect.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
+import { mcp } from './commands/mcp.ts';
 import { pretrain } from './commands/pretrain.ts';
 import { quickstart } from './commands/quickstart.ts';
 import { repl } from './commands/repl.ts';
@@ -28,6 +30,8 @@ addCommand(program, train);
 addCommand(program, pretrain);
 addCommand(program, doctor);
 addCommand(addCommand(program, repl), replDocs);
+addCommand(program.command('browsers').description('Browsers of this machine for other programs.'), browsersServe);
+addCommand(program, mcp);
 
 try {
   await program.parseAsync();

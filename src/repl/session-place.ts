@@ -19,7 +19,7 @@ import {
 import type { HostCallsOptions } from './host-calls.ts';
 import { launchJailedBrowser } from './jailed-browser.ts';
 import { jailedCell } from './jailed-cell.ts';
-import { createHttpGet } from './methods/http-get.ts';
+import { createHttpGet } from './methods/http-client.ts';
 import type { SessionCell } from './session.ts';
 
 export type PlaceOptions = {

@@ -1,7 +1,8 @@
 // What a page looks like to a cell: accessibility tree and pictures, in a real Chromium with frames of other processes.
 
-import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { servePages, type PageServer } from './page-server.ts';
 import { startRepl, type ReplUnderTest } from './repl-under-test.ts';
@@ -142,12 +143,13 @@ test('pictures: the viewport, the whole page, never larger than asked for and ne
 
 test('pictures go nowhere but into the scratch folder, whatever links lie there', async () => {
   await open('plain');
-  await writeFile(join(repl.folder, '..', 'outside-of-scratch.txt'), 'untouched');
-  await symlink(join(repl.folder, '..', 'outside-of-scratch.txt'), join(repl.folder, 'link.png'));
-  await symlink(join(repl.folder, '..'), join(repl.folder, 'up'));
+  const outside = await mkdtemp(join(tmpdir(), 'tabwright-outside-'));
+  await writeFile(join(outside, 'file.txt'), 'untouched');
+  await symlink(join(outside, 'file.txt'), join(repl.folder, 'link.png'));
+  await symlink(outside, join(repl.folder, 'up'));
   for (const path of [
     '/etc/shot.png',
-    '../shot.png',
+    `../${basename(outside)}/shot.png`,
     `${repl.folder}/../shot.png`,
     'link.png',
     'up/shot.png',
@@ -156,8 +158,9 @@ test('pictures go nowhere but into the scratch folder, whatever links lie there'
   ]) {
     await expect(repl.call('captureScreenshot', path), path).rejects.toThrow(/^captureScreenshot: /);
   }
-  expect(await readFile(join(repl.folder, '..', 'outside-of-scratch.txt'), 'utf8')).toBe('untouched');
+  expect(await readFile(join(outside, 'file.txt'), 'utf8')).toBe('untouched');
   expect(await stat('/etc/shot.png').catch(() => 'none')).toBe('none');
+  await rm(outside, { recursive: true });
 });
 
 test.each([

@@ -110,7 +110,7 @@ test('tools of cells are added for addresses, checked against their schemas, and
   expect(page).toMatchObject({ id: 'ct_1', namespace: 'mine', kind: 'page', tool: { name: 'look' } });
   expect(await repl.call('webmcp.listCustomTools')).toEqual([page, cdp]);
   const look = await named('look');
-  expect(look.source).toMatchObject({ custom: { id: page!.id, namespace: 'mine' }, page_title: 'Plain' });
+  expect(look.source).toMatchObject({ custom: { id: page.id, namespace: 'mine' }, page_title: 'Plain' });
   expect(await list({ excludeCustom: true })).toEqual([]);
   expect(await invoke(look.tool_ref, { n: 1 })).toMatchObject({
     status: 'completed',
@@ -121,10 +121,10 @@ test('tools of cells are added for addresses, checked against their schemas, and
     error_text: expect.stringContaining('schema') as string,
   });
   expect(await invoke((await named('drive')).tool_ref, { n: 1 })).toMatchObject({
-    $run: { id: cdp!.id, input: { n: 1 } },
+    $run: { id: cdp.id, input: { n: 1 } },
   });
-  expect(await repl.call('webmcp.removeCustomTool', page!.id)).toBe(true);
-  expect(await repl.call('webmcp.removeCustomTool', page!.id)).toBe(false);
+  expect(await repl.call('webmcp.removeCustomTool', page.id)).toBe(true);
+  expect(await repl.call('webmcp.removeCustomTool', page.id)).toBe(false);
   await expect(invoke(look.tool_ref, { n: 1 })).rejects.toThrow('the tool is no longer there');
   await repl.open('about:blank');
   expect(await list()).toEqual([]);

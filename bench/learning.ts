@@ -72,11 +72,12 @@ function page(runs: readonly Run[], controls: readonly Run[]): string {
   const finals = runs.map(({ report }) => report.stages.at(-1)!.exact ?? 0);
   const mean = meanInterval(finals);
   const all = [...runs, ...controls];
+  const commits = [...new Set(all.map(({ report }) => String(report.commit)))];
   const machine = Object.entries(runs[0].report.machine).filter(([key]) => !key.startsWith('peak'));
   return [
     '# The quickstart, measured',
     '',
-    `Made by \`npm run learning\` on ${new Date().toISOString().slice(0, 10)}, commit ${runs[0].report.commit}. Machine: ${machine.map(([key, value]) => `${key} ${value}`).join(', ')}.`,
+    `Made by \`npm run learning\` on ${new Date().toISOString().slice(0, 10)}, ${commits.length > 1 ? 'commits' : 'commit'} ${commits.join(', ')}. Machine: ${machine.map(([key, value]) => `${key} ${value}`).join(', ')}.`,
     'Exact success on the same 200 held-out puzzles at every stage, Wilson 95 % intervals in brackets.',
     '',
     '| run | base | SFT | GRPO | actions | invalid | time | peak MB |',

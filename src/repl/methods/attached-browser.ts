@@ -17,7 +17,8 @@ export type PageState = {
   dialog: Dialog | undefined;
   /** Address of the main frame, as far as navigations were seen. */
   url: string;
-  readonly requests: Set<string>;
+  /** By request id, the frame that asked. */
+  readonly requests: Map<string, string | undefined>;
   /** When a request last began or ended; milliseconds of the given clock. */
   networkChangedAt: number;
 };
@@ -66,7 +67,7 @@ export function createAttachedBrowser({ connect, now }: AttachedBrowserOptions):
       mainFrameId: undefined,
       dialog: undefined,
       url: '',
-      requests: new Set(),
+      requests: new Map(),
       networkChangedAt: now(),
     };
     states.set(sessionId, fresh);
@@ -182,12 +183,20 @@ function follow(state: PageState, { method, params }: CdpMessage, at: number): v
       state.dialog = undefined;
       break;
     case 'Network.requestWillBeSent':
-      state.requests.add(told.requestId!);
+      state.requests.set(told.requestId!, told.frameId);
       state.networkChangedAt = at;
       break;
     case 'Network.loadingFinished':
     case 'Network.loadingFailed':
       if (state.requests.delete(told.requestId!)) state.networkChangedAt = at;
+      break;
+    case 'Page.frameDetached':
+      // Removed, or moved to a process of its own, whose session is told how its requests end.
+      for (const [requestId, frameId] of state.requests) {
+        if (frameId !== told.frameId) continue;
+        state.requests.delete(requestId);
+        state.networkChangedAt = at;
+      }
       break;
     case 'Page.frameNavigated':
       if (told.frame!.parentId === undefined) state.url = told.frame!.url + (told.frame!.urlFragment ?? '');

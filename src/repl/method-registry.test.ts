@@ -21,7 +21,7 @@ test('every method has help under its qualified and its bare name, beginning wit
   const texts = helpTexts();
   for (const { namespace, name, signature, description } of ALL_METHODS) {
     expect(texts[name]).toBe(texts[`${namespace}.${name}`]);
-    expect(texts[name]!.split('\n').slice(0, 3)).toEqual([signature, '', description]);
+    expect(texts[name].split('\n').slice(0, 3)).toEqual([signature, '', description]);
     expect(signature).toMatch(new RegExp(`^(?:${namespace}\\.)?${name}\\(`));
   }
   expect(texts['']).toContain(

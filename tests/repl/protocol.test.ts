@@ -8,6 +8,12 @@ import { createHttpGet } from '../../src/repl/methods/http-client.ts';
 import { servePages, type PageServer } from './page-server.ts';
 import { startRepl, type ReplUnderTest } from './repl-under-test.ts';
 
+/** A function with the source that a cell would send: compiled ones carry helpers of their compiler. */
+const functionOf = (...parts: string[]): unknown => {
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the texts are those of this file
+  return new Function(...parts);
+};
+
 type Event = { method: string; params: Record<string, unknown>; sessionId?: string; time: number };
 type Waited = { sequence: number; event: Event } | null;
 
@@ -131,14 +137,14 @@ test.each([
 test('functions run in the page with their one argument, whatever it is', async () => {
   await open('plain');
   // Cells send the source of their functions; so does this.
-  const echo = new Function('value', 'return value');
-  const kind = new Function('value', 'return typeof value');
+  const echo = functionOf('value', 'return value');
+  const kind = functionOf('value', 'return typeof value');
   const values = [undefined, null, true, 'a"\u2028', 3, -0, NaN, 7n, [1, ['b']], { ['__proto__']: 1, a: { b: 2 } }];
   for (const arg of values) {
     expect(await repl.call('js', echo, { arg })).toEqual(arg);
     expect(await repl.call('js', kind, { arg })).toBe(typeof arg);
   }
-  expect(await repl.call('js', new Function('return arguments.length'))).toBe(0);
+  expect(await repl.call('js', functionOf('return arguments.length'))).toBe(0);
   await expect(repl.call('js', '1', { arg: 1 })).rejects.toThrow('js: arg needs a function');
   await expect(repl.call('js', 1)).rejects.toThrow('js: the first argument must be an expression or a function');
   await expect(repl.call('js', '1', { args: [] })).rejects.toThrow('js: unknown option: args');

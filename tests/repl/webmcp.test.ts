@@ -4,6 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { servePages, type PageServer } from './page-server.ts';
 import { startRepl, type ReplUnderTest } from './repl-under-test.ts';
 
+/** A function with the source that a cell would send: compiled ones carry helpers of their compiler. */
+const functionOf = (...parts: string[]): unknown => {
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the texts are those of this file
+  return new Function(...parts);
+};
+
 type Listed = {
   tool_ref: string;
   tool: { name: string; description: string; inputSchema: object; annotations?: object };
@@ -97,7 +103,7 @@ const tool = (name: string, more: object = {}): object => ({
     description: 'Of a cell',
     inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
   },
-  execute: new Function('input', 'return { title: document.title, n: input.n + 1 }'),
+  execute: functionOf('input', 'return { title: document.title, n: input.n + 1 }'),
   ...more,
 });
 

@@ -13,8 +13,11 @@ import { repl } from './commands/repl.ts';
 import { replDocs } from './commands/repl-docs.ts';
 import { sft } from './commands/sft.ts';
 import { train } from './commands/train.ts';
+import { surviveOutputErrors } from './output-errors.ts';
 import { addCommand, describeFailure } from './run-command.ts';
 import { packageVersion } from './version.ts';
+
+surviveOutputErrors(process, () => process.on('exit', () => (process.exitCode = 1)));
 
 const program = new Command('tabwright')
   .description('Train small language models to drive real browsers, and prove what they learned.')

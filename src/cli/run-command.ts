@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Command } from 'commander';
 import { isAbort, TabwrightError, type JsonObject, type ProgressListener } from '../core/index.ts';
 import { configDifferences, createRun, describeDifferences, resumeRun, type RunFolder } from '../store/index.ts';
+import { checkOverwrite } from './overwrite-guard.ts';
 import { createProgress, type ProgressMode } from './progress.ts';
 import { resumeCommand } from './resume-command.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
@@ -109,7 +110,11 @@ type OpenRunOptions = {
 async function openRun({ command, given, config: settings, listener }: OpenRunOptions): Promise<RunFolder> {
   const config = { command, ...settings };
   const out = given.out ?? `runs/${command}-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`;
-  if (!given.resume) return createRun(out, { config, ...(given.overwrite ? { overwrite: true } : {}) });
+  if (!given.resume) {
+    const { data } = settings;
+    if (given.overwrite) await checkOverwrite(out, [given.model, typeof data === 'string' ? data : undefined]);
+    return createRun(out, { config, ...(given.overwrite ? { overwrite: true } : {}) });
+  }
   const run = await resumeRun(out, { config, mayDiffer: ['commit', 'versions'] });
   const differences = configDifferences(run.config, config);
   if (differences.length > 0) {
@@ -136,6 +141,9 @@ type GuardOptions = {
   readonly stopped: () => string;
 };
 
+/** Ctrl-C, a polite kill, a terminal that is closed. */
+const INTERRUPTIONS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Runs `work` under a signal that the first Ctrl-C aborts; gives the exit code. A second Ctrl-C ends at once. */
 async function guarded(
   { debug, stopped }: GuardOptions,
@@ -148,8 +156,7 @@ async function guarded(
     process.stderr.write('\nStopping; what is complete is kept. Ctrl-C again to stop at once.\n');
     controller.abort();
   };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  for (const name of INTERRUPTIONS) process.on(name, interrupt);
   try {
     await work(controller.signal);
     return 0;
@@ -161,8 +168,7 @@ async function guarded(
     process.stderr.write(`${describeFailure(error, debug)}\n`);
     return error instanceof TabwrightError && error.boundary === 'config' ? 2 : 1;
   } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    for (const name of INTERRUPTIONS) process.off(name, interrupt);
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type Trajectory,
 } from '../core/index.ts';
 import { demonstrationData } from '../algorithms/index.ts';
-import type { RunFolder } from '../store/index.ts';
+import { parseWith, type RunFolder } from '../store/index.ts';
 import { collect, createTaskSampler, evaluate, rl, sft, withSampler, type TrainingContext } from '../train/index.ts';
 import { chooseReplays, type Replay } from './replays.ts';
 import { renderReportHtml } from './report-html.ts';
@@ -186,7 +186,11 @@ type Totals = z.infer<typeof totalsSchema>;
 
 async function startSitting(parts: QuickstartParts): Promise<{ totals: () => Totals; save: () => Promise<void> }> {
   const { run, peakMemory = () => ({}), now = () => performance.now() } = parts;
-  const earlier = totalsSchema.parse((await run.readState('sittings')) ?? { seconds: 0 });
+  const earlier = parseWith(
+    totalsSchema,
+    (await run.readState('sittings')) ?? { seconds: 0 },
+    `state/sittings.json of ${run.dir}`,
+  );
   const start = now();
   const totals = (): Totals => ({
     ...larger(earlier, peakMemory()),

@@ -147,8 +147,8 @@ function tooManyInvalid({ failed, attempts, failures, last }: TooManyInvalid): T
     .join(', ');
   return new TabwrightError(
     last.boundary,
-    `${failed} of ${attempts} episodes failed for reasons that are not the policy's (${list}); the last: ${last.message} ` +
-      'Nothing was learned from them. Find the cause, then go on with --resume.',
+    `${failed} of ${attempts} attempts at episodes failed for reasons that are not the policy's (${list}); the last: ${last.message.replace(/\.?$/, '.')} ` +
+      'None of them counts. Find the cause, then go on with --resume.',
     { code: 'too-many-invalid', details: { failed, attempts, failures: { ...failures } }, cause: last },
   );
 }

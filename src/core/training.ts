@@ -15,9 +15,12 @@ import type { CallOptions, Sampler } from './policy.ts';
 export type LossName = 'cross_entropy' | 'importance_sampling' | 'ppo' | 'cispo' | 'dro';
 
 export type LossInputs = {
-  /** Next token at each position; same length as `tokens`. */
+  /**
+   * Next token at each position; same length as `tokens`. `cross_entropy` also takes K targets a position, [N, K] row
+   * after row: K times as many, and log-probabilities come back alike.
+   */
   readonly targetTokens: readonly number[];
-  /** `cross_entropy` only; may be negative. */
+  /** `cross_entropy` only; may be negative. Aligned with `targetTokens`. */
   readonly weights?: readonly number[];
   /** The sampler's log-probability of each target; 0 where nothing was sampled. */
   readonly logprobs?: readonly number[];

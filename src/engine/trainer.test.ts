@@ -148,10 +148,48 @@ describe('the embedded trainer', () => {
     });
   });
 
+  for (const threads of [1, 2]) {
+    it(`takes K targets a token like K rows with one each, on ${threads} threads`, async () => {
+      await using together = trainer({ threads });
+      await using apart = trainer({ threads });
+      const targetsOf = (k: number, tokens: readonly number[]): number[] => tokens.map((t) => (t + k) % TINY.vocabSize);
+      const weightOf = (k: number, position: number): number => (k === 1 && position === 2 ? 0 : 0.5 - 0.3 * k);
+      const K = [0, 1, 2];
+      const single = K.map((k) =>
+        DATA.map(({ tokens }) => {
+          return {
+            tokens,
+            lossInputs: { targetTokens: targetsOf(k, tokens), weights: tokens.map((_, t) => weightOf(k, t)) },
+          };
+        }),
+      );
+      const joint = DATA.map(({ tokens }, row) => {
+        const flat = (name: 'targetTokens' | 'weights'): number[] =>
+          tokens.flatMap((_, t) => K.map((k) => single[k][row].lossInputs[name][t]));
+        return { tokens, lossInputs: { targetTokens: flat('targetTokens'), weights: flat('weights') } };
+      });
+      const result = await together.forwardBackward(joint, 'cross_entropy');
+      let loss = 0;
+      for (const k of K) {
+        const part = await apart.forwardBackward(single[k], 'cross_entropy');
+        loss += part.metrics['loss:sum'];
+        part.logprobs.forEach((row, i) => {
+          const column = result.logprobs[i].filter((_, entry) => entry % K.length === k);
+          expect(largestDifference(column, row)).toBeLessThan(1e-5);
+        });
+      }
+      expect(result.metrics['loss:sum']).toBeCloseTo(loss, 4);
+      expect(largestDifference(gradientOf(together), gradientOf(apart))).toBeLessThan(1e-5);
+    });
+  }
+
   it('refuses inputs that a custom loss would not see', async () => {
     await using model = trainer();
     const loss = (): { loss: number; gradients: number[][] } => ({ loss: 0, gradients: [] });
-    await expect(model.forwardBackwardCustom(DATA, loss)).rejects.toMatchObject({ code: 'unknown-loss-input' });
+    const rows = DATA.map(({ tokens, lossInputs: { targetTokens } }) => {
+      return { tokens, lossInputs: { targetTokens, advantages: tokens.map(() => 1) } };
+    });
+    await expect(model.forwardBackwardCustom(rows, loss)).rejects.toMatchObject({ code: 'unknown-loss-input' });
   });
 
   it.each([

@@ -21,6 +21,7 @@ import type { ModelConfig } from './model-config.ts';
 import { causalMask, packMicroBatches, type MicroBatch, type ScoredPositions } from './packing.ts';
 import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
+import { splitTargets } from './target-columns.ts';
 import { trainingGraph } from './training-graph.ts';
 import type { GraphLora } from './transformer.ts';
 import { drawWeights, initWeights, Weights } from './weights.ts';
@@ -122,7 +123,7 @@ export class EmbeddedTrainer implements Trainer {
       const rows = data.map(({ tokens, lossInputs }): Datum => {
         return {
           tokens,
-          lossInputs: { targetTokens: lossInputs.targetTokens, weights: new Array<number>(tokens.length).fill(0) },
+          lossInputs: { targetTokens: lossInputs.targetTokens, weights: lossInputs.targetTokens.map(() => 0) },
         };
       });
       const common = { loss: 'cross_entropy', config: {}, signal: options.signal } as const;
@@ -250,7 +251,8 @@ export class EmbeddedTrainer implements Trainer {
 
   async #pass(data: readonly Datum[], options: PassOptions): Promise<ForwardOutput> {
     const { loss, config, signal, backward } = options;
-    const batches = packMicroBatches(data, {
+    const { rows, join } = splitTargets(data);
+    const batches = packMicroBatches(rows, {
       loss,
       scored: options.scored ?? this.#options.scored ?? 'all',
       tokenBudget: this.#options.tokenBudget ?? DEFAULT_TOKEN_BUDGET,
@@ -259,7 +261,7 @@ export class EmbeddedTrainer implements Trainer {
     });
     const scalars = lossScalars(loss, config);
     const session = await this.#session(loss, backward);
-    const logprobs = data.map(({ tokens }) => new Float32Array(tokens.length).fill(NaN));
+    const logprobs = rows.map(({ tokens }) => new Float32Array(tokens.length).fill(NaN));
     // The accumulator is replaced only when every micro-batch has succeeded: an abort leaves no half of a batch behind.
     let sum = this.#gradient;
     const [first, second] = this.#spare;
@@ -282,7 +284,7 @@ export class EmbeddedTrainer implements Trainer {
       this.#spare = [this.#gradient, next];
       this.#gradient = sum;
     }
-    return { logprobs, metrics: { 'loss:sum': total } };
+    return { logprobs: join(logprobs), metrics: { 'loss:sum': total } };
   }
 
   #feeds(batch: MicroBatch, scalars: Feeds): Feeds {
@@ -359,11 +361,11 @@ function lossScalars(loss: LossName, config: LossConfig): Feeds {
 
 /** What a custom loss uses of a row is its own affair; a row that brings more expects something that will not happen. */
 function checkCustomDatum({ lossInputs }: Datum, row: number): void {
-  const extra = Object.keys(lossInputs).find((name) => name !== 'targetTokens');
+  const extra = Object.keys(lossInputs).find((name) => name !== 'targetTokens' && name !== 'weights');
   if (extra === undefined) return;
   throw new TabwrightError(
     'backend',
-    `Training row ${row}: a custom loss takes no input "${extra}", only targetTokens; use it inside the loss.`,
+    `Training row ${row}: a custom loss takes no input "${extra}", only targetTokens (and weights, for the loss's own use); use it inside the loss.`,
     { code: 'unknown-loss-input', details: { row, name: extra } },
   );
 }

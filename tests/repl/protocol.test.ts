@@ -5,14 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderActionLog } from '../../src/repl/action-log.ts';
 import { createHttpGet } from '../../src/repl/methods/http-client.ts';
+import { functionOf } from './function-of.ts';
 import { servePages, type PageServer } from './page-server.ts';
 import { startRepl, type ReplUnderTest } from './repl-under-test.ts';
-
-/** A function with the source that a cell would send: compiled ones carry helpers of their compiler. */
-const functionOf = (...parts: string[]): unknown => {
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the texts are those of this file
-  return new Function(...parts);
-};
 
 type Event = { method: string; params: Record<string, unknown>; sessionId?: string; time: number };
 type Waited = { sequence: number; event: Event } | null;

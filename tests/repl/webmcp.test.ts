@@ -1,14 +1,9 @@
 // WebMCP in a real Chromium: tools that pages offer, and tools that cells add.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { functionOf } from './function-of.ts';
 import { servePages, type PageServer } from './page-server.ts';
 import { startRepl, type ReplUnderTest } from './repl-under-test.ts';
-
-/** A function with the source that a cell would send: compiled ones carry helpers of their compiler. */
-const functionOf = (...parts: string[]): unknown => {
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the texts are those of this file
-  return new Function(...parts);
-};
 
 type Listed = {
   tool_ref: string;

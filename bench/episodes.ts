@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SessionProvider } from '../src/repl/index.ts';
 import { processTree, type EgressRule } from '../src/sandbox/index.ts';
 
@@ -45,7 +46,7 @@ export async function playEpisodes({ open, episodes, concurrency }: PlayOptions)
     await using provider = open(site.egress);
     await playOne(provider, site.url);
   }
-  const before = usage();
+  const before = await settledUsage();
   const start = performance.now();
   const rss: number[] = [];
   let failed = 0;
@@ -63,7 +64,23 @@ export async function playEpisodes({ open, episodes, concurrency }: PlayOptions)
   }
   const seconds = (performance.now() - start) / 1000;
   const slope = slopeOf(rss.slice(rss.length >> 1)) * 100;
-  return { episodes, failed, seconds, before, after: usage(), rssMiBPerHundred: slope };
+  return { episodes, failed, seconds, before, after: await settledUsage(), rssMiBPerHundred: slope };
+}
+
+/**
+ * Usage once it stands still: libuv closes the sockets of an ended child some turns after its exit, later on a busy
+ * machine. What is still there after half a quiet second stays.
+ */
+async function settledUsage(deadlineMs = 10_000): Promise<Usage> {
+  const end = performance.now() + deadlineMs;
+  let last = usage();
+  for (let quiet = 0; quiet < 10 && performance.now() < end;) {
+    await sleep(50);
+    const now = usage();
+    quiet = now.descriptors === last.descriptors && now.processes === last.processes ? quiet + 1 : 0;
+    last = now;
+  }
+  return last;
 }
 
 export function describeEpisodes({

@@ -1,5 +1,6 @@
 // The vocabulary of the project. Everything above layer 1 speaks in these types.
 
+export type * from './backend.ts';
 export type * from './env.ts';
 export { isAbort, TabwrightError, type Boundary, type TabwrightErrorOptions } from './errors.ts';
 export type * from './events.ts';

@@ -16,6 +16,8 @@ export type SamplingParams = {
   readonly stop?: readonly number[];
   /** Fixes the draw: same weights, prompt, params and seed give the same tokens. Sample i of a request uses seed + i. */
   readonly seed?: number;
+  /** Also give the k most likely tokens at each sampled position, untempered. Default 0, none. */
+  readonly topLogprobs?: number;
 };
 
 export type SampleRequest = {
@@ -30,9 +32,22 @@ export type SampledSequence = {
   /** Log-probability of each new token under the untempered, untruncated distribution, in nats. */
   readonly logprobs: readonly number[];
   readonly stop: 'stop' | 'length';
+  /** Per new token, most likely first; present exactly when `topLogprobs` was asked for. */
+  readonly topLogprobs?: readonly (readonly TopToken[])[];
 };
 
+/** A token and its log-probability, nats. */
+export type TopToken = { readonly token: number; readonly logprob: number };
+
 export type CallOptions = { readonly signal?: AbortSignal };
+
+/** For samplers that decode in this process; others refuse what they cannot do. */
+export type SampleOptions = CallOptions & {
+  /** Called as each token of each sample is drawn, for streaming. */
+  readonly onToken?: (sample: number, token: number, logprob: number) => void;
+  /** Ends a sample like a stop token when true of its tokens so far: how a stop text is found, which ids cannot say. */
+  readonly stopWhen?: (tokens: readonly number[]) => boolean;
+};
 
 /** An immutable snapshot of weights that can be sampled from. Calls may overlap; implementations batch them. */
 export interface Sampler extends AsyncDisposable {
@@ -41,6 +56,28 @@ export interface Sampler extends AsyncDisposable {
   sample(request: SampleRequest, options?: CallOptions): Promise<readonly SampledSequence[]>;
   /** Log-probability of every token given those before it; the first is NaN. */
   computeLogprobs(tokens: readonly number[], options?: CallOptions): Promise<readonly number[]>;
+}
+
+export type PromptScoreOptions = CallOptions & {
+  /** Also the k most likely tokens at each position. Default 0, none. */
+  readonly topK?: number;
+  /** Also these tokens at each position: [tokens - 1, K] row after row, row i scores position i + 1; -1 is nothing. */
+  readonly targets?: readonly number[];
+};
+
+export type PromptScores = {
+  /** Of each token given those before it; the first is NaN. */
+  readonly logprobs: readonly number[];
+  /** Per position, most likely first; empty at the first. */
+  readonly topK?: readonly (readonly TopToken[])[];
+  /** As `targets`, log-probabilities; 0 where the target was -1. */
+  readonly targets?: readonly number[];
+};
+
+/** A sampler that can also say what else might have stood in a prompt. */
+export interface ScoringSampler extends Sampler {
+  sample(request: SampleRequest, options?: SampleOptions): Promise<readonly SampledSequence[]>;
+  scorePrompt(tokens: readonly number[], options?: PromptScoreOptions): Promise<PromptScores>;
 }
 
 /** What happened so far in an episode, as the renderer needs it. */

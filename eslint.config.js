@@ -33,7 +33,7 @@ export default defineConfig(
   { files: ['src/**/*.ts'], rules: { 'no-restricted-syntax': ['error', NO_DEFAULT_EXPORT] } },
   // What prints by trade.
   {
-    files: ['src/cli/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts', 'examples/**/*.ts'],
+    files: ['src/cli/**/*.ts', 'bench/**/*.ts', 'conformance/**/*.ts', 'scripts/**/*.ts', 'examples/**/*.ts'],
     rules: { 'no-console': 'off' },
   },
 );

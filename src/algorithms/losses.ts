@@ -12,6 +12,8 @@ export type LossTerms = {
   readonly samplerLogprobs?: readonly number[];
   /** Advantages; the weights for `cross_entropy`. */
   readonly advantages: readonly number[];
+  /** `gspo` only: 1 where a position counts. */
+  readonly sequenceRatioMask?: readonly number[];
 };
 
 export type LossValue = {
@@ -22,10 +24,11 @@ export type LossValue = {
 };
 
 /** Bounds of the ratio where none are given: [low, high]. */
-export const RATIO_BOUNDS = { ppo: [0.8, 1.2], cispo: [0, 4] } as const;
+export const RATIO_BOUNDS = { ppo: [0.8, 1.2], cispo: [0, 4], gspo: [1 - 3e-4, 1 + 4e-4] } as const;
 
 /** Value and derivative of one row. */
 export function lossValue(name: LossName, terms: LossTerms, config: LossConfig = {}): LossValue {
+  if (name === 'gspo') return gspoRow(terms, config);
   let loss = 0;
   const gradient = terms.advantages.map((advantage, t) => {
     const token = tokenLoss(name, terms.logprobs[t], terms.samplerLogprobs?.[t] ?? 0, advantage, config);
@@ -36,7 +39,7 @@ export function lossValue(name: LossName, terms: LossTerms, config: LossConfig =
 }
 
 function tokenLoss(
-  name: LossName,
+  name: Exclude<LossName, 'gspo'>,
   lp: number,
   q: number,
   advantage: number,
@@ -76,27 +79,38 @@ export type GspoOptions = {
 
 /**
  * Sequence-level clipping: the ratio of a row is the geometric mean of its tokens' ratios, its advantage the mean
- * of theirs. Summed over rows. Custom, because no backend offers it by name.
+ * of theirs. Summed over rows. For backends that do not offer `gspo` by name.
  */
 export function createGspoLoss(rows: readonly PolicyRow[], options: GspoOptions = {}): CustomLoss {
-  const { clipLow = 1 - 3e-4, clipHigh = 1 + 4e-4 } = options;
   return (logprobs) => {
     let loss = 0;
     let clippedRows = 0;
     const gradients = rows.map((row, i) => {
-      const length = row.mask.reduce((sum, sampled) => sum + sampled, 0);
-      if (length === 0) return row.mask.map(() => 0);
-      const masked = (value: (t: number) => number): number =>
-        row.mask.reduce((sum, sampled, t) => (sampled === 0 ? sum : sum + value(t)), 0) / length;
-      const advantage = masked((t) => row.advantages[t]);
-      const ratio = Math.exp(masked((t) => logprobs[i][t] - row.logprobs[t]));
-      const clipped = clamp(ratio, clipLow, clipHigh);
-      loss -= Math.min(ratio * advantage, clipped * advantage);
-      const free = ratio * advantage <= clipped * advantage;
-      if (!free) clippedRows++;
-      return row.mask.map((sampled) => (free && sampled === 1 ? (-advantage * ratio) / length : 0));
+      const { advantages, mask } = row;
+      const terms = { logprobs: logprobs[i], samplerLogprobs: row.logprobs, advantages, sequenceRatioMask: mask };
+      const value = gspoRow(terms, options);
+      loss += value.loss;
+      if (value.clipped) clippedRows++;
+      return value.gradient;
     });
     return { loss, gradients, metrics: { 'gspo/clip_fraction:mean': clippedRows / Math.max(1, rows.length) } };
+  };
+}
+
+function gspoRow(terms: LossTerms, config: LossConfig): LossValue & { readonly clipped: boolean } {
+  const { logprobs, samplerLogprobs: q = [], advantages, sequenceRatioMask: mask = [] } = terms;
+  const length = mask.reduce((sum, sampled) => sum + sampled, 0);
+  if (length === 0) return { loss: 0, gradient: advantages.map(() => 0), clipped: false };
+  const masked = (value: (t: number) => number): number =>
+    mask.reduce((sum, sampled, t) => (sampled === 0 ? sum : sum + sampled * value(t)), 0) / length;
+  const advantage = masked((t) => advantages[t]);
+  const ratio = Math.exp(masked((t) => logprobs[t] - q[t]));
+  const bounded = clamp(ratio, config.clipLow ?? RATIO_BOUNDS.gspo[0], config.clipHigh ?? RATIO_BOUNDS.gspo[1]);
+  const free = ratio * advantage <= bounded * advantage;
+  return {
+    loss: -Math.min(ratio * advantage, bounded * advantage),
+    gradient: mask.map((sampled) => (free && sampled !== 0 ? (-advantage * ratio * sampled) / length : 0)),
+    clipped: !free,
   };
 }
 

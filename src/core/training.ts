@@ -11,8 +11,10 @@ import type { CallOptions, Sampler } from './policy.ts';
  * - `ppo`: -sum min(r A, clip(r, low, high) A)
  * - `cispo`: -sum stopgrad(clip(r, low, high)) lp A
  * - `dro`: -sum (lp A - beta/2 (lp - q)^2)
+ * - `gspo`: -sum over rows of min(s A, clip(s, low, high) A) with s = exp(mean(lp - q)) and A the mean advantage, means
+ *   over the positions that `sequenceRatioMask` marks (arXiv 2507.18071, equations 4-6)
  */
-export type LossName = 'cross_entropy' | 'importance_sampling' | 'ppo' | 'cispo' | 'dro';
+export type LossName = 'cross_entropy' | 'importance_sampling' | 'ppo' | 'cispo' | 'dro' | 'gspo';
 
 export type LossInputs = {
   /**
@@ -25,15 +27,17 @@ export type LossInputs = {
   /** The sampler's log-probability of each target; 0 where nothing was sampled. */
   readonly logprobs?: readonly number[];
   readonly advantages?: readonly number[];
+  /** `gspo` only: 1 where the ratio of the row counts a position, the sampled ones, 0 elsewhere. */
+  readonly sequenceRatioMask?: readonly number[];
 };
 
 /** One training row: `tokens[t]` is read, `targetTokens[t]` is predicted from `tokens[0..t]`. */
 export type Datum = { readonly tokens: readonly number[]; readonly lossInputs: LossInputs };
 
 export type LossConfig = {
-  /** Lower ratio bound: `ppo` default 0.8, `cispo` default 0. An absolute ratio, not an epsilon. */
+  /** Lower ratio bound: `ppo` default 0.8, `cispo` 0, `gspo` 1 - 3e-4. An absolute ratio, not an epsilon. */
   readonly clipLow?: number;
-  /** Upper ratio bound: `ppo` default 1.2, `cispo` default 4. */
+  /** Upper ratio bound: `ppo` default 1.2, `cispo` 4, `gspo` 1 + 4e-4. */
   readonly clipHigh?: number;
   /** `dro` only, default 0.05. */
   readonly beta?: number;

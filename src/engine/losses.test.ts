@@ -4,10 +4,16 @@ import { describe, expect, it } from 'vitest';
 import type { LossName } from '../core/index.ts';
 import { gradients } from './autodiff.ts';
 import { Graph, type Value } from './graph.ts';
-import { LOSS_SCALARS, LOSS_VECTORS, tokenLoss } from './losses.ts';
+import { LOSS_SCALARS, LOSS_VECTORS, LOSSES_BY_ROW, tokenLoss } from './losses.ts';
 import { Session, type Feeds } from './session.ts';
 
-type Row = { readonly lp: number; readonly q: number; readonly a: number };
+type Row = {
+  readonly lp: number;
+  readonly q: number;
+  readonly a: number;
+  readonly row?: number;
+  readonly mask?: 0 | 1;
+};
 
 async function evaluate(
   loss: LossName,
@@ -24,7 +30,16 @@ async function evaluate(
     weights: rows.map((row) => row.a),
     advantages: rows.map((row) => row.a),
     logprobs: rows.map((row) => row.q),
+    sequenceRatioMask: rows.map((row) => row.mask ?? 1),
   };
+  if (LOSSES_BY_ROW.has(loss)) {
+    const rowCount = 1 + Math.max(...rows.map((row) => row.row ?? 0));
+    const rowOf = Float32Array.from({ length: rowCount * rows.length }, (_, i) =>
+      (rows[i % rows.length].row ?? 0) === Math.floor(i / rows.length) ? 1 : 0,
+    );
+    inputs['rowOf'] = g.input('rowOf', 'float32', [rowCount, rows.length]);
+    feeds['rowOf'] = { data: rowOf, shape: [rowCount, rows.length] };
+  }
   for (const name of LOSS_VECTORS[loss]) {
     inputs[name] = g.input(name, 'float32', [rows.length]);
     feeds[name] = { data: Float32Array.from(columns[name]), shape: [rows.length] };
@@ -124,7 +139,32 @@ describe('losses have their closed form', () => {
     );
   });
 
-  it('all policy-gradient losses have the same slope at ratio one', async () => {
+  it('gspo weighs a whole row by the geometric mean of its ratios, and clips rows', async () => {
+    // Rows of ratio inside the bounds, above and below them, with both signs; one position of each is not counted.
+    const ratios = [1.0002, 1.0002, 1.2, 1.2, 0.7, 0.7];
+    const rows = ratios.flatMap((ratio, row) => {
+      const a = row % 2 === 0 ? 1.5 : -0.7;
+      const at = (shift: number): Row => ({ lp: -2 + Math.log(ratio) + shift, q: -2, a, row, mask: 1 });
+      return [at(0.3), at(-0.2), at(-0.1), { lp: -1, q: 0, a: 0, row, mask: 0 } as const];
+    });
+    const { value, slope } = await evaluate('gspo', rows);
+    const clip = (s: number): number => Math.min(Math.max(s, 1 - 3e-4), 1 + 4e-4);
+    const advantage = (row: number): number => (row % 2 === 0 ? 1.5 : -0.7);
+    expectClose(
+      value,
+      ratios.map((s, row) => -Math.min(s * advantage(row), clip(s) * advantage(row))),
+    );
+    const held = (s: number, row: number): boolean => (row % 2 === 0 ? s > 1 + 4e-4 : s < 1 - 3e-4);
+    expectClose(
+      slope,
+      rows.map(({ mask }, i) => {
+        const row = Math.floor(i / 4);
+        return mask === 0 || held(ratios[row], row) ? 0 : (-advantage(row) * ratios[row]) / 3;
+      }),
+    );
+  });
+
+  it('all policy-gradient losses of tokens the same slope at ratio one', async () => {
     const rows = ROWS.map((row) => ({ ...row, lp: row.q }));
     const expected = rows.map(({ a }) => -a);
     for (const loss of ['importance_sampling', 'ppo', 'cispo', 'dro'] as const)

@@ -26,6 +26,16 @@ export type MicroBatch = {
 /** What one more run of the graph costs, in tokens that could have been computed instead: an estimate, not a measurement. */
 const GROUP_COST_TOKENS = 200;
 
+/** Where this input of a loss is zero, a position changes nothing. dro's penalty acts where the advantage is zero too. */
+const GATES = {
+  cross_entropy: 'weights',
+  importance_sampling: 'advantages',
+  ppo: 'advantages',
+  cispo: 'advantages',
+  dro: undefined,
+  gspo: 'sequenceRatioMask',
+} as const satisfies Record<LossName, keyof Datum['lossInputs'] | undefined>;
+
 export type PackOptions = {
   readonly loss: LossName;
   readonly scored: ScoredPositions;
@@ -76,8 +86,7 @@ function buildMicroBatch(data: readonly Datum[], rows: readonly number[], { loss
   const targets: bigint[] = [];
   const names = LOSS_VECTORS[loss];
   const vectors: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
-  // dro's penalty acts where the advantage is zero too, so nothing may be left out there.
-  const gate = scored === 'all' || loss === 'dro' ? undefined : loss === 'cross_entropy' ? 'weights' : 'advantages';
+  const gate = scored === 'all' ? undefined : GATES[loss];
   rows.forEach((row, line) => {
     const { tokens, lossInputs } = data[row];
     tokens.forEach((token, position) => {
@@ -99,6 +108,14 @@ function buildMicroBatch(data: readonly Datum[], rows: readonly number[], { loss
     origin,
     vectors: Object.fromEntries(names.map((name) => [name, Float32Array.from(vectors[name])])),
   };
+}
+
+/** 1 where scored position n belongs to the r-th of a micro-batch's rows: [rows, positions]. */
+export function rowIndicator({ rows, origin }: MicroBatch): Float32Array {
+  const line = new Map(rows.map((row, i) => [row, i]));
+  const matrix = new Float32Array(rows.length * origin.length);
+  origin.forEach(({ row }, n) => (matrix[line.get(row)! * origin.length + n] = 1));
+  return matrix;
 }
 
 /** Refuses a row that the graph could not read, before anything is computed. */

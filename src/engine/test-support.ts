@@ -108,6 +108,22 @@ export function randomData(seed: string, lengths: readonly number[], vocabulary:
   });
 }
 
+/** `policyGradientData` with the mask that gspo reads: the first third of each row is not counted. */
+export function sequenceRatioData(data: readonly Datum[], logprobs: readonly ArrayLike<number>[]): Datum[] {
+  return policyGradientData(data, logprobs).map(({ tokens, lossInputs }) => {
+    const mask = tokens.map((_, i) => (i < tokens.length / 3 ? 0 : 1));
+    return {
+      tokens,
+      lossInputs: {
+        ...lossInputs,
+        logprobs: lossInputs.logprobs!.map((q, i) => (mask[i] ? q : 0)),
+        advantages: lossInputs.advantages!.map((a, i) => (mask[i] ? a : 0)),
+        sequenceRatioMask: mask,
+      },
+    };
+  });
+}
+
 /** The same rows for a loss that reads sampler log-probabilities and advantages. */
 export function policyGradientData(data: readonly Datum[], logprobs: readonly ArrayLike<number>[]): Datum[] {
   const rng = createRng('sampler');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LossName } from '../core/index.ts';
-import { policyGradientData, randomData, TINY } from './test-support.ts';
+import { policyGradientData, randomData, sequenceRatioData, TINY } from './test-support.ts';
 import { EmbeddedTrainer, type EmbeddedTrainerOptions } from './trainer.ts';
 
 const DATA = randomData('training', [5, 12, 7, 7, 3], TINY.vocabSize);
@@ -103,6 +103,45 @@ describe('the embedded trainer', () => {
       await all.forwardBackward(data, loss);
       await weighted.forwardBackward(data, loss);
       expect(largestDifference(gradientOf(all), gradientOf(weighted))).toBeLessThan(1e-6);
+    });
+  }
+
+  for (const scored of ['all', 'weighted'] as const) {
+    it(`gives gspo's gradient as its closed form does through the custom call, whatever shares a micro-batch, ${scored} positions scored`, async () => {
+      await using native = trainer({ scored });
+      await using small = trainer({ scored, tokenBudget: 1 });
+      await using custom = trainer();
+      const { logprobs } = await custom.forward(DATA, 'cross_entropy');
+      const data = sequenceRatioData(DATA, logprobs);
+      const bounds = { clipLow: 0.995, clipHigh: 1.005 };
+      const direct = await native.forwardBackward(data, 'gspo', bounds);
+      await small.forwardBackward(data, 'gspo', bounds);
+      const targets = data.map(({ tokens, lossInputs: { targetTokens } }) => ({
+        tokens,
+        lossInputs: { targetTokens },
+      }));
+      let heldRows = 0;
+      const result = await custom.forwardBackwardCustom(targets, (rows) => {
+        let loss = 0;
+        const gradients = rows.map((lps, row) => {
+          const { logprobs: q, advantages, sequenceRatioMask: mask } = data[row].lossInputs;
+          const counted = mask!.flatMap((m, t) => (m ? [t] : []));
+          const mean = (f: (t: number) => number): number => counted.reduce((sum, t) => sum + f(t), 0) / counted.length;
+          const ratio = Math.exp(mean((t) => lps[t] - q![t]));
+          const advantage = mean((t) => advantages![t]);
+          const clipped = Math.min(Math.max(ratio, bounds.clipLow), bounds.clipHigh);
+          loss -= Math.min(ratio * advantage, clipped * advantage);
+          const held = clipped * advantage < ratio * advantage;
+          if (held) heldRows++;
+          return mask!.map((m) => (m && !held ? (-advantage * ratio) / counted.length : 0));
+        });
+        return { loss, gradients };
+      });
+      expect(heldRows).toBeGreaterThan(0);
+      expect(heldRows).toBeLessThan(DATA.length);
+      expect(direct.metrics['loss:sum']).toBeCloseTo(result.metrics['loss:sum'], 4);
+      expect(largestDifference(gradientOf(native), gradientOf(custom))).toBeLessThan(1e-5);
+      expect(largestDifference(gradientOf(small), gradientOf(custom))).toBeLessThan(1e-5);
     });
   }
 

@@ -16,9 +16,9 @@ import type {
 import { adamStep, checkAdamParams, createAdamState, l2Norm, type AdamState } from './adam.ts';
 import { loadTrainerState, saveModel, saveTrainerState } from './checkpoint.ts';
 import { loraParts, loraSpecs, mergeLora, parseLoraConfig, type LoraConfig } from './lora.ts';
-import { LOSS_SCALARS } from './losses.ts';
+import { LOSS_SCALARS, LOSSES_BY_ROW } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
-import { causalMask, packMicroBatches, type MicroBatch, type ScoredPositions } from './packing.ts';
+import { causalMask, packMicroBatches, rowIndicator, type MicroBatch, type ScoredPositions } from './packing.ts';
 import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { splitTargets } from './target-columns.ts';
@@ -270,7 +270,7 @@ export class EmbeddedTrainer implements Trainer {
     for (const batch of batches) {
       signal?.throwIfAborted();
       if (batch.origin.length === 0) continue;
-      const feeds = this.#feeds(batch, scalars);
+      const feeds = this.#feeds(batch, scalars, loss);
       const outputs = backward
         ? await session.run({ ...feeds, ...weightFeeds(sum, 'earlier.') }, weightFeeds(next, 'gradient.'))
         : await session.run(feeds);
@@ -287,7 +287,7 @@ export class EmbeddedTrainer implements Trainer {
     return { logprobs: join(logprobs), metrics: { 'loss:sum': total } };
   }
 
-  #feeds(batch: MicroBatch, scalars: Feeds): Feeds {
+  #feeds(batch: MicroBatch, scalars: Feeds, loss: LossName): Feeds {
     const rows = [batch.batch * batch.time];
     const folds = this.config.heads / this.config.kvHeads;
     const count = [batch.origin.length];
@@ -301,6 +301,8 @@ export class EmbeddedTrainer implements Trainer {
       targets: { data: batch.targets, shape: count },
     };
     for (const [name, data] of Object.entries(batch.vectors)) feeds[`loss.${name}`] = { data, shape: count };
+    if (LOSSES_BY_ROW.has(loss))
+      feeds['loss.rowOf'] = { data: rowIndicator(batch), shape: [batch.rows.length, ...count] };
     return feeds;
   }
 

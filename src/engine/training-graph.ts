@@ -5,9 +5,9 @@ import type { LossName } from '../core/index.ts';
 import { gradients } from './autodiff.ts';
 import { sequenceEmbeddings } from './embeddings.ts';
 import { Graph, type Value } from './graph.ts';
-import { LOSS_SCALARS, LOSS_VECTORS, tokenLoss } from './losses.ts';
+import { LOSS_SCALARS, LOSS_VECTORS, LOSSES_BY_ROW, tokenLoss } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
-import { targetLogprobs } from './ops.ts';
+import { reshape, targetLogprobs } from './ops.ts';
 import {
   causalAttention,
   outputLogits,
@@ -53,10 +53,11 @@ export function trainingGraph(options: TrainingGraphOptions): Graph {
   const lossInputs: Record<string, Value> = {};
   for (const name of LOSS_VECTORS[loss]) lossInputs[name] = g.input(`loss.${name}`, 'float32', ['N']);
   for (const name of Object.keys(LOSS_SCALARS[loss])) lossInputs[name] = g.input(`loss.${name}`, 'float32', []);
+  if (LOSSES_BY_ROW.has(loss)) lossInputs['rowOf'] = g.input('loss.rowOf', 'float32', ['R', 'N']);
   const perToken = tokenLoss(g, loss, logprobs, lossInputs);
 
   g.output('logprobs', logprobs);
-  g.output('loss', g.node1('ReduceSum', [perToken], { type: 'float32', shape: [1] }, { attributes: { keepdims: 1 } }));
+  g.output('loss', total(g, perToken));
   if (trainable.length > 0) {
     const wanted = trainable.map((spec) => weight(spec.name));
     const earlier = trainable.map(({ name, shape }) => g.input(`earlier.${name}`, 'float32', shape));
@@ -65,4 +66,10 @@ export function trainingGraph(options: TrainingGraphOptions): Graph {
     );
   }
   return g;
+}
+
+/** Sum of a vector or of a column, [1]. */
+function total(g: Graph, value: Value): Value {
+  const flat = value.shape.length === 1 ? value : reshape(g, value, [value.shape[0]]);
+  return g.node1('ReduceSum', [flat], { type: 'float32', shape: [1] }, { attributes: { keepdims: 1 } });
 }

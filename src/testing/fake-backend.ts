@@ -60,8 +60,13 @@ export function createFakeTrainer(options: FakeBackendOptions): FakeTrainer {
     const logprobs = data.map((datum) => {
       checkDatum(datum, loss);
       const found = forward(datum);
-      const { weights: weight, logprobs: sampled, advantages } = datum.lossInputs;
-      const terms = { logprobs: found, samplerLogprobs: sampled, advantages: weight ?? advantages ?? [] };
+      const { weights: weight, logprobs: sampled, advantages, sequenceRatioMask } = datum.lossInputs;
+      const terms = {
+        logprobs: found,
+        samplerLogprobs: sampled,
+        advantages: weight ?? advantages ?? [],
+        sequenceRatioMask,
+      };
       const value = lossValue(loss, terms, config);
       sum += value.loss;
       if (learn) backward(datum, value.gradient);
@@ -146,7 +151,8 @@ export function createFakeTrainer(options: FakeBackendOptions): FakeTrainer {
 /** Refuses what Tinker refuses: inputs of the wrong loss, or of another length than the tokens. */
 function checkDatum(datum: Datum, loss: LossName): void {
   const needed = loss === 'cross_entropy' ? (['weights'] as const) : (['logprobs', 'advantages'] as const);
-  for (const name of ['targetTokens', ...needed] as const) {
+  const mask = loss === 'gspo' ? (['sequenceRatioMask'] as const) : [];
+  for (const name of ['targetTokens', ...needed, ...mask] as const) {
     const found = datum.lossInputs[name]?.length;
     if (found !== datum.tokens.length) {
       throw new TabwrightError(

@@ -2,6 +2,12 @@
 
 export { loadModel, saveModel } from './checkpoint.ts';
 export {
+  readPeftAdapter,
+  writePeftAdapter,
+  type PeftAdapter,
+  type PeftAdapterToWrite,
+} from './formats/peft-adapter.ts';
+export {
   LORA_TARGETS,
   loraConfigSchema,
   loraParts,

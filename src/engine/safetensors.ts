@@ -1,12 +1,33 @@
-// The safetensors format, F32 only: an 8-byte little-endian header length, a JSON header, raw data.
+// The safetensors format: an 8-byte little-endian header length, a JSON header, raw data. In memory; files that are
+// read or written tensor by tensor are in `formats/`. F32 is written; F16 and BF16 are read too, as F32.
 // Source: huggingface/safetensors README, "Format". Reading checks everything before any tensor is handed out.
 
 import { TabwrightError } from '../core/index.ts';
 import { z } from 'zod';
+import { decodeBF16, decodeF16 } from './formats/half-floats.ts';
 
 export type NamedTensor = { readonly name: string; readonly shape: readonly number[]; readonly data: Float32Array };
 
-const MAX_HEADER_BYTES = 100 * 1024 * 1024;
+/** The format's own limit. */
+export const MAX_SAFETENSORS_HEADER_BYTES = 100_000_000;
+
+/** One tensor of a header. */
+export type SafetensorsEntry = {
+  readonly name: string;
+  /** The format's name of the element type. */
+  readonly type: string;
+  readonly shape: readonly number[];
+  /** First byte and the one after the last, counted from the end of the header. */
+  readonly start: number;
+  readonly end: number;
+};
+
+const BYTES_EACH: ReadonlyMap<string, number> = new Map([
+  ...(['BOOL', 'U8', 'I8', 'F8_E5M2', 'F8_E4M3', 'F8_E8M0'] as const).map((type) => [type, 1] as const),
+  ...(['U16', 'I16', 'F16', 'BF16'] as const).map((type) => [type, 2] as const),
+  ...(['U32', 'I32', 'F32'] as const).map((type) => [type, 4] as const),
+  ...(['U64', 'I64', 'F64'] as const).map((type) => [type, 8] as const),
+]);
 
 const entrySchema = z.object({
   dtype: z.string(),
@@ -45,32 +66,54 @@ export function decodeSafetensors(
   bytes: Uint8Array,
   origin: string,
 ): { tensors: Map<string, NamedTensor>; metadata: Record<string, string> } {
+  const headerBytes = safetensorsHeaderBytes(bytes, bytes.length, origin);
+  const dataStart = 8 + headerBytes;
+  const { entries, metadata } = parseSafetensorsHeader({
+    header: bytes.subarray(8, dataStart),
+    dataBytes: bytes.length - dataStart,
+    origin,
+  });
+  const tensors = new Map<string, NamedTensor>();
+  for (const entry of entries) {
+    const { name, shape } = entry;
+    requireFloats(entry, origin);
+    const data = new Float32Array(shape.reduce((product, dim) => product * dim, 1));
+    decodeFloats(bytes.subarray(dataStart + entry.start, dataStart + entry.end), entry.type, data);
+    tensors.set(name, { name, shape, data });
+  }
+  return { tensors, metadata };
+}
+
+/** Length of the header of a file of which `start` are the first bytes. */
+export function safetensorsHeaderBytes(start: Uint8Array, fileBytes: number, origin: string): number {
+  if (start.length < 8) throw damaged(origin, `${start.length} bytes are too few for a header.`);
+  const length = Number(new DataView(start.buffer, start.byteOffset, start.byteLength).getBigUint64(0, true));
+  if (length > MAX_SAFETENSORS_HEADER_BYTES || 8 + length > fileBytes)
+    throw damaged(origin, `The header claims ${length} bytes of ${fileBytes}.`);
+  return length;
+}
+
+/** What a header says, checked against the length of the data that follow it; in the order of the data. */
+export function parseSafetensorsHeader({
+  header: headerBytes,
+  dataBytes,
+  origin,
+}: {
+  readonly header: Uint8Array;
+  readonly dataBytes: number;
+  readonly origin: string;
+}): { entries: SafetensorsEntry[]; metadata: Record<string, string> } {
   const fail = (what: string, details: Record<string, string | number> = {}): TabwrightError =>
-    new TabwrightError(
-      'store',
-      `${origin}: ${what} The file is damaged or not a safetensors file; restore it from its source.`,
-      {
-        code: 'bad-safetensors',
-        details: { origin, ...details },
-      },
-    );
-  if (bytes.length < 8) throw fail(`${bytes.length} bytes are too few for a header.`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const length = Number(view.getBigUint64(0, true));
-  if (length > MAX_HEADER_BYTES || 8 + length > bytes.length)
-    throw fail(`The header claims ${length} bytes of ${bytes.length}.`);
+    damaged(origin, what, details);
   let parsed: unknown;
   try {
-    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(8, 8 + length)));
+    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(headerBytes));
   } catch {
     throw fail('The header is not JSON.');
   }
   const header = z.record(z.string(), z.unknown()).safeParse(parsed);
   if (!header.success) throw fail('The header is not a JSON object.');
-  // Not `bytes.subarray`: a Node Buffer's `slice` would share memory instead of copying.
-  const data = new Uint8Array(bytes.buffer, bytes.byteOffset + 8 + length, bytes.length - 8 - length);
-  const tensors = new Map<string, NamedTensor>();
-  const spans: { readonly name: string; readonly start: number; readonly end: number }[] = [];
+  const entries: SafetensorsEntry[] = [];
   let metadata: Record<string, string> = {};
   for (const [name, value] of Object.entries(header.data)) {
     if (name === '__metadata__') {
@@ -82,30 +125,56 @@ export function decodeSafetensors(
     const entry = entrySchema.safeParse(value);
     if (!entry.success) throw fail(`The entry of tensor "${name}" is malformed.`, { tensor: name });
     const { dtype, shape, data_offsets: offsets } = entry.data;
-    if (dtype !== 'F32')
-      throw fail(`Tensor "${name}" has type ${dtype}; only F32 is read here.`, { tensor: name, dtype });
-    const expected = shape.reduce((product, dim) => product * dim, 4);
+    const bytesEach = BYTES_EACH.get(dtype);
+    if (bytesEach === undefined)
+      throw fail(`Tensor "${name}" has type ${dtype}, which is not known here.`, { tensor: name, dtype });
+    const expected = shape.reduce((product, dim) => product * dim, bytesEach);
     const [start, end] = offsets;
     if (end - start !== expected)
       throw fail(
         `Tensor "${name}" of shape [${shape.join(', ')}] needs ${expected} bytes, its entry spans ${end - start}.`,
         { tensor: name },
       );
-    if (end > data.length)
+    if (end > dataBytes)
       throw fail(
-        `Tensor "${name}" of shape [${shape.join(', ')}] ends at byte ${end} of ${data.length}: the file is cut short.`,
+        `Tensor "${name}" of shape [${shape.join(', ')}] ends at byte ${end} of ${dataBytes}: the file is cut short.`,
         { tensor: name },
       );
-    spans.push({ name, start, end });
-    // A copy, because the data need not be aligned for a typed array and the file buffer should not be kept alive.
-    tensors.set(name, { name, shape, data: new Float32Array(data.slice(start, end).buffer) });
+    entries.push({ name, type: dtype, shape, start, end });
   }
   // The format allows neither gaps nor shared bytes: either means that the header is not this data's.
   let at = 0;
-  for (const { name, start, end } of spans.sort((a, b) => a.start - b.start || a.end - b.end)) {
+  for (const { name, start, end } of entries.sort((a, b) => a.start - b.start || a.end - b.end)) {
     if (start !== at) throw fail(`Tensor "${name}" begins at byte ${start}, expected ${at}.`, { tensor: name });
     at = end;
   }
-  if (at !== data.length) throw fail(`${data.length - at} bytes after the last tensor belong to none.`);
-  return { tensors, metadata };
+  if (at !== dataBytes) throw fail(`${dataBytes - at} bytes after the last tensor belong to none.`);
+  return { entries, metadata };
+}
+
+/** Refuses a tensor that `decodeFloats` does not read. */
+export function requireFloats({ name, type }: SafetensorsEntry, origin: string): void {
+  if (type === 'F32' || type === 'F16' || type === 'BF16') return;
+  const message = `${origin}: Tensor "${name}" has type ${type}; F32, F16 and BF16 are read here. Convert the model to one of them.`;
+  throw new TabwrightError('store', message, {
+    code: 'tensor-type',
+    details: { origin, tensor: name, dtype: type },
+  });
+}
+
+/** F32 values of little-endian bytes, which need not be aligned. */
+export function decodeFloats(bytes: Uint8Array, type: string, into: Float32Array): void {
+  if (type === 'F32') {
+    new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
+    return;
+  }
+  const aligned = bytes.byteOffset % 2 === 0 ? bytes : Uint8Array.from(bytes);
+  const halves = new Uint16Array(aligned.buffer, aligned.byteOffset, into.length);
+  if (type === 'F16') decodeF16(halves, into);
+  else decodeBF16(halves, into);
+}
+
+function damaged(origin: string, what: string, details: Record<string, string | number> = {}): TabwrightError {
+  const message = `${origin}: ${what} The file is damaged or not a safetensors file; restore it from its source.`;
+  return new TabwrightError('store', message, { code: 'bad-safetensors', details: { origin, ...details } });
 }

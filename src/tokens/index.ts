@@ -8,3 +8,4 @@ export {
   type NanoRendererOptions,
 } from './nano/renderer.ts';
 export { decodeNano, encodeNano, nanoControlId, NANO_VOCABULARY_SIZE } from './nano/tokenizer.ts';
+export { createTokenizer, loadTokenizer, type TokenizerOptions } from './tokenizer.ts';

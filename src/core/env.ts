@@ -2,7 +2,7 @@
 // with observations and, at the end, with an outcome. Nothing here knows of browsers or models.
 
 import type { JsonObject } from './json.ts';
-import type { FinishedOutcome } from './outcome.ts';
+import type { FinishedOutcome, InvalidOutcome, Outcome, StopReason } from './outcome.ts';
 import type { Task } from './task.ts';
 
 /** What a model may call. `parameters` is a JSON schema. */
@@ -15,7 +15,9 @@ export type ToolSpec = {
 /** What the policy said, parsed. A malformed reply is an action too: it is answered, and it counts. */
 export type Action =
   | { readonly kind: 'call'; readonly tool: string; readonly args: JsonObject }
-  | { readonly kind: 'malformed'; readonly problem: string; readonly text: string };
+  | { readonly kind: 'malformed'; readonly problem: string; readonly text: string }
+  /** A reply without a call, where that ends the episode: what the policy says the result is. A claim, not a fact. */
+  | { readonly kind: 'answer'; readonly text: string };
 
 /** What the agent sees. */
 export type Observation = {
@@ -31,8 +33,12 @@ export type StepResult = {
   readonly changed: boolean;
   /** Facts about the action for analysis and replay (what was hit, what it was); never shown to the policy. */
   readonly info: JsonObject;
-  /** Present exactly when the episode is over. */
+  /** PNG of what the action led to, taken by the environment for judges; never shown to the policy. */
+  readonly evidence?: Uint8Array;
+  /** Present when the episode is over. */
   readonly outcome?: FinishedOutcome;
+  /** Instead of `outcome` when it is over and nobody can say how it went, e.g. because a judge failed. */
+  readonly invalid?: InvalidOutcome;
 };
 
 export type StepOptions = { readonly signal: AbortSignal };
@@ -46,6 +52,8 @@ export interface Episode extends AsyncDisposable {
   step(action: Action, options: StepOptions): Promise<StepResult>;
   /** PNG of what the agent sees now; rejects when the environment has no pictures. */
   screenshot(options: StepOptions): Promise<Uint8Array>;
+  /** Ends it because the policy may say no more. Environments without it cannot be run under a budget of tokens. */
+  giveUp?(stop: StopReason, options: StepOptions): Promise<Outcome>;
 }
 
 /** Opens episodes. Implementations own their browsers and servers and release them when disposed. */

@@ -4,8 +4,8 @@
 import type { Boundary } from './errors.ts';
 import type { JsonObject } from './json.ts';
 
-/** Why the agent stopped acting. */
-export type StopReason = 'submitted' | 'max_actions' | 'answered';
+/** Why the agent stopped acting; `malformed`: too many replies in a row that could not be read. */
+export type StopReason = 'submitted' | 'max_actions' | 'answered' | 'malformed' | 'token_budget';
 
 export type FinishedOutcome = {
   readonly kind: 'finished';

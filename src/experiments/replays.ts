@@ -83,6 +83,7 @@ function stepCard({ turn, number, picture }: { turn: Turn; number: number; pictu
 
 function actionText({ action, info }: Turn): string {
   if (action.kind === 'malformed') return `unreadable: ${action.text}`;
+  if (action.kind === 'answer') return `answer: ${action.text}`;
   const args = Object.values(action.args).map((value) => JSON.stringify(value));
   const what =
     typeof info.name === 'string' ? ` ${typeof info.role === 'string' ? info.role : ''} \u201c${info.name}\u201d` : '';

@@ -1,15 +1,14 @@
-// One episode: prompt, sample, act, until the environment says how it ended. An infrastructure failure ends it as
+// One episode: ask the actor, carry out what it says, until the environment says how it ended. An infrastructure failure ends it as
 // `invalid` with the boundary that failed; what the policy says wrong is passed on to the environment, which
 // answers it. Aborts and failures of the run itself (store, config, bugs) are thrown, never made into data.
 
 import {
   TabwrightError,
+  type Actor,
+  type ActorConversation,
   type Env,
   type Episode,
-  type Observation,
   type Outcome,
-  type Policy,
-  type SamplingParams,
   type Task,
   type Trajectory,
   type Turn,
@@ -23,42 +22,48 @@ export type EpisodeRequest = {
 };
 
 export type Screenshots = {
+  /** Of which episodes the page is kept before each action. What environments take for judges is always kept. */
   readonly wants: (request: EpisodeRequest) => boolean;
   readonly save: (fileName: string, png: Uint8Array) => Promise<void>;
   /** Starts each file name; letters, digits, - and _. */
   readonly prefix: string;
 };
 
-export type RunEpisodeOptions = {
+export type RunEpisodeOptions<R> = {
   readonly env: Env;
-  readonly policy: Policy;
+  readonly actor: Actor<R>;
   readonly request: EpisodeRequest;
-  /** How tokens are drawn; stop tokens, length and seed come from the renderer and `seedOf`. */
-  readonly sampling: Pick<SamplingParams, 'temperature' | 'topP' | 'topK'>;
   readonly seedOf: (turn: number) => number;
   readonly operations: Operations;
   readonly screenshots?: Screenshots;
+  /**
+   * Most tokens of a conversation, prompt and reply of its longest turn together. Beyond it the environment is told that
+   * the policy gives up. Default none.
+   */
+  readonly tokenBudget?: number;
+  /** Told of each turn when it is complete; must not throw. */
+  readonly onTurn?: (turn: Turn<R>, request: EpisodeRequest) => void;
   readonly signal: AbortSignal;
 };
 
-export type EpisodeResult = {
-  readonly trajectory: Trajectory;
+export type EpisodeResult<R> = {
+  readonly trajectory: Trajectory<R>;
   /** What made it invalid or, where it is finished, went wrong when it was closed after that. */
   readonly failure?: TabwrightError;
 };
 
-export async function runEpisode(options: RunEpisodeOptions): Promise<EpisodeResult> {
+export async function runEpisode<R>(options: RunEpisodeOptions<R>): Promise<EpisodeResult<R>> {
   const { operations, request, signal } = options;
   const episodeStart = operations.now();
-  const turns: Turn[] = [];
-  const finish = (outcome: Outcome): Trajectory => ({
+  const turns: Turn<R>[] = [];
+  const finish = (outcome: Outcome): Trajectory<R> => ({
     task: request.task,
     member: request.member,
     turns,
     outcome,
     seconds: (operations.now() - episodeStart) / 1000,
   });
-  let played: Trajectory | undefined;
+  let played: Trajectory<R> | undefined;
   try {
     const episode = await openEpisode(options, episodeStart);
     try {
@@ -84,8 +89,8 @@ function closeEpisode(operations: Operations, episode: Episode): Promise<void> {
   return operations.run('close', scope, async () => episode[Symbol.asyncDispose]());
 }
 
-async function openEpisode(
-  { env, request, operations, signal }: RunEpisodeOptions,
+async function openEpisode<R>(
+  { env, request, operations, signal }: RunEpisodeOptions<R>,
   episodeStart: number,
 ): Promise<Episode> {
   let opening: Promise<Episode> | undefined;
@@ -105,45 +110,31 @@ async function openEpisode(
   }
 }
 
-type PlayOptions = RunEpisodeOptions & {
+type PlayOptions<R> = RunEpisodeOptions<R> & {
   readonly episode: Episode;
   readonly episodeStart: number;
   /** Filled turn by turn, so that an episode that fails keeps what it had. */
-  readonly turns: Turn[];
+  readonly turns: Turn<R>[];
 };
 
-async function play(options: PlayOptions): Promise<Outcome> {
-  const { env, policy, request, operations, episode, episodeStart, turns, signal } = options;
-  const { sampler, renderer } = policy;
-  const past: { observation: Observation; actionTokens: readonly number[] }[] = [];
+async function play<R>(options: PlayOptions<R>): Promise<Outcome> {
+  const { env, actor, request, operations, episode, episodeStart, turns, tokenBudget, onTurn, signal } = options;
+  const { instruction } = request.task;
+  const past: ActorConversation<R>['past'][number][] = [];
   let observation = episode.first;
   while (turns.length < env.maxActions) {
     const scope = { episodeStart, turnStart: operations.now(), signal };
-    const screenshot = await picture(options, turns.length, scope);
-    const { instruction } = request.task;
-    const prompt = renderer.render({ instruction, tools: episode.tools, past, observation });
-    const params = {
-      ...options.sampling,
-      maxTokens: renderer.maxActionTokens,
-      stop: renderer.stopTokens,
-      seed: options.seedOf(turns.length),
-    };
-    const [sample] = await operations.run('sample', scope, (inner) =>
-      sampler.sample({ prompt, numSamples: 1, params }, { signal: inner }),
+    const screenshot = await picture(options, scope);
+    const { action, record, usage } = await operations.run('sample', scope, (inner) =>
+      actor.act(
+        { instruction, tools: episode.tools, past, observation },
+        { signal: inner, seed: options.seedOf(turns.length) },
+      ),
     );
-    if (sample === undefined) {
-      throw new TabwrightError('backend', 'The sampler answered a request for 1 sample with none.', {
-        code: 'no-sample',
-      });
-    }
-    const action = renderer.parse(sample.tokens);
     const result = await operations.run('act', scope, (inner) => episode.step(action, { signal: inner }));
-    turns.push({
-      promptTokens: prompt,
-      actionTokens: sample.tokens,
-      logprobs: sample.logprobs,
-      samplerVersion: sampler.version,
-      stop: sample.stop,
+    const evidence = await kept(options, result.evidence, '-after');
+    const turn: Turn<R> = {
+      ...record,
       action,
       page: observation.page,
       nextPage: result.observation.page,
@@ -151,9 +142,16 @@ async function play(options: PlayOptions): Promise<Outcome> {
       changed: result.changed,
       info: result.info,
       ...(screenshot === undefined ? {} : { screenshot }),
-    });
-    if (result.outcome !== undefined) return result.outcome;
-    past.push({ observation, actionTokens: sample.tokens });
+      ...(evidence === undefined ? {} : { evidence }),
+    };
+    turns.push(turn);
+    onTurn?.(turn, request);
+    const outcome = result.outcome ?? result.invalid;
+    if (outcome !== undefined) return outcome;
+    if (tokenBudget !== undefined && usage !== undefined && usage.promptTokens + usage.completionTokens > tokenBudget) {
+      return giveUp(options, scope);
+    }
+    past.push({ observation, action, record });
     observation = result.observation;
   }
   throw new TabwrightError(
@@ -163,15 +161,32 @@ async function play(options: PlayOptions): Promise<Outcome> {
   );
 }
 
-async function picture(
-  { request, screenshots, episode, operations }: PlayOptions,
-  turn: number,
-  scope: { readonly episodeStart: number; readonly turnStart: number; readonly signal: AbortSignal },
-): Promise<string | undefined> {
+type Scope = { readonly episodeStart: number; readonly turnStart: number; readonly signal: AbortSignal };
+
+function giveUp<R>({ env, episode, operations }: PlayOptions<R>, scope: Scope): Promise<Outcome> {
+  if (episode.giveUp === undefined) {
+    throw new TabwrightError('config', `${env.name} has no end for an episode whose budget of tokens is spent.`, {
+      code: 'no-token-budget',
+      details: { env: env.name },
+    });
+  }
+  return operations.run('act', scope, (signal) => episode.giveUp!('token_budget', { signal }));
+}
+
+async function picture<R>(options: PlayOptions<R>, scope: Scope): Promise<string | undefined> {
+  const { request, screenshots, episode, operations } = options;
   if (screenshots?.wants(request) !== true) return undefined;
-  const png = await operations.run('look', scope, (signal) => episode.screenshot({ signal }));
+  return kept(options, await operations.run('look', scope, (signal) => episode.screenshot({ signal })), '');
+}
+
+async function kept<R>(
+  { request, screenshots, turns }: PlayOptions<R>,
+  png: Uint8Array | undefined,
+  suffix: '' | '-after',
+): Promise<string | undefined> {
+  if (screenshots === undefined || png === undefined) return undefined;
   const id = request.task.id.replace(/[^A-Za-z0-9]+/g, '-');
-  const fileName = `${screenshots.prefix}-${id}-${request.member}-${turn}.png`;
+  const fileName = `${screenshots.prefix}-${id}-${request.member}-${turns.length}${suffix}.png`;
   await screenshots.save(fileName, png);
   return fileName;
 }

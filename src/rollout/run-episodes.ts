@@ -2,13 +2,24 @@
 // times with the same seeds; a share of failures that no longer looks like weather stops the run. Results come in
 // the order of the requests, whatever order they were done in.
 
-import { TabwrightError, type Group, type ProgressListener, type Task, type Trajectory } from '../core/index.ts';
+import {
+  TabwrightError,
+  type Group,
+  type ProgressListener,
+  type Task,
+  type TokenRecord,
+  type Trajectory,
+} from '../core/index.ts';
 import { linkedController } from '../util/index.ts';
 import { createOperations, DEFAULT_DEADLINES, type Deadlines, type OperationKind } from './operations.ts';
-import { runEpisode, type EpisodeRequest, type RunEpisodeOptions, type Screenshots } from './run-episode.ts';
+import { runEpisode, type EpisodeRequest, type RunEpisodeOptions } from './run-episode.ts';
 import { sampleSeed } from './sample-seed.ts';
+import { tokenActor, type TokenActorOptions } from './token-actor.ts';
 
-export type RolloutOptions = Pick<RunEpisodeOptions, 'env' | 'policy' | 'sampling'> & {
+export type ActorRolloutOptions<R> = Pick<
+  RunEpisodeOptions<R>,
+  'env' | 'actor' | 'screenshots' | 'tokenBudget' | 'onTurn'
+> & {
   readonly runSeed: number;
   /** Names the draws together with `step`, and labels progress. */
   readonly stage: string;
@@ -23,16 +34,17 @@ export type RolloutOptions = Pick<RunEpisodeOptions, 'env' | 'policy' | 'samplin
   readonly maxInvalidShare?: number;
   /** Failed attempts that never stop a run. Default max(5, capacity): one browser takes all its pages with it. */
   readonly toleratedInvalid?: number;
-  readonly screenshots?: Screenshots;
   readonly listener?: ProgressListener;
   readonly signal: AbortSignal;
   /** Milliseconds; any origin. Default `performance.now`. */
   readonly now?: () => number;
 };
 
-export type RolloutResult = {
+export type RolloutOptions = Omit<ActorRolloutOptions<TokenRecord>, 'actor'> & TokenActorOptions;
+
+export type RolloutResult<R = TokenRecord> = {
   /** In the order of the requests. What is still invalid here failed in every attempt. */
-  readonly trajectories: readonly Trajectory[];
+  readonly trajectories: readonly Trajectory<R>[];
   /** Failed attempts by `boundary/code`, those that were run again included. */
   readonly failures: Readonly<Record<string, number>>;
   readonly seconds: number;
@@ -40,11 +52,16 @@ export type RolloutResult = {
   readonly operationSeconds: Readonly<Partial<Record<OperationKind, number>>>;
 };
 
+/** Runs the requests with a policy that samples tokens: the episodes that can be trained on. */
+export function runEpisodes(requests: readonly EpisodeRequest[], options: RolloutOptions): Promise<RolloutResult> {
+  return runActorEpisodes(requests, { ...options, actor: tokenActor(options) });
+}
+
 /** Runs the requests. Throws on abort, on a failure of the run itself, and with code `too-many-invalid`. */
-export async function runEpisodes(
+export async function runActorEpisodes<R>(
   requests: readonly EpisodeRequest[],
-  options: RolloutOptions,
-): Promise<RolloutResult> {
+  options: ActorRolloutOptions<R>,
+): Promise<RolloutResult<R>> {
   const { env, stage, step = 0, maxRetries = 2, now = () => performance.now() } = options;
   const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines };
   const { limits } = options;
@@ -53,7 +70,7 @@ export async function runEpisodes(
   const timer = setTimeout(() => controller.abort(runExpired(stage, deadlines.runMs)), deadlines.runMs);
   const start = now();
 
-  const trajectories: (Trajectory | undefined)[] = requests.map(() => undefined);
+  const trajectories: (Trajectory<R> | undefined)[] = requests.map(() => undefined);
   const failures: Record<string, number> = {};
   const count = { next: 0, done: 0, successes: 0, invalid: 0, attempts: 0, failed: 0 };
   const allowed = Math.max(
@@ -61,7 +78,7 @@ export async function runEpisodes(
     (options.maxInvalidShare ?? 0.05) * requests.length,
   );
 
-  const attempt = async (request: EpisodeRequest): Promise<Trajectory> => {
+  const attempt = async (request: EpisodeRequest): Promise<Trajectory<R>> => {
     for (let retry = 0; ; retry++) {
       const { trajectory, failure } = await runEpisode({
         ...options,
@@ -110,7 +127,7 @@ export async function runEpisodes(
     unlink();
   }
   return {
-    trajectories: trajectories as Trajectory[],
+    trajectories: trajectories as Trajectory<R>[],
     failures,
     seconds: (now() - start) / 1000,
     operationSeconds: operations.seconds(),

@@ -4,7 +4,7 @@
 
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TabwrightError, type JsonObject, type JsonValue, type Trajectory } from '../core/index.ts';
+import { TabwrightError, type AnyTrajectory, type JsonObject, type JsonValue } from '../core/index.ts';
 import { makeFolder, writeFileAtomic } from '../util/index.ts';
 import { configDifferences, describeDifferences } from './config-difference.ts';
 import { appendJsonLine, repairTail } from './json-lines.ts';
@@ -38,7 +38,7 @@ export interface RunFolder extends ReadonlyRunFolder, AsyncDisposable {
   truncateMetrics(keep: (row: MetricsRow) => boolean): Promise<void>;
   appendEvent(event: RunEvent): void;
   appendCheckpoint(record: CheckpointRecord): void;
-  writeRollouts(name: string, trajectories: readonly Trajectory[]): Promise<void>;
+  writeRollouts(name: string, trajectories: readonly AnyTrajectory[]): Promise<void>;
   /** Writes `rollouts/screenshots/<fileName>`; `fileName` ends in .png and goes into `Turn.screenshot`. */
   writeScreenshot(fileName: string, png: Uint8Array): Promise<void>;
   /** Writes `state/<name>.json`. */

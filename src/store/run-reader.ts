@@ -3,7 +3,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { TabwrightError, type JsonObject, type JsonValue, type Trajectory } from '../core/index.ts';
+import { TabwrightError, type AnyTrajectory, type JsonObject, type JsonValue, type Trajectory } from '../core/index.ts';
 import { jsonObject, jsonValue } from './json-schema.ts';
 import { parseLine, readIfPresent, readJsonLines } from './json-lines.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type MetricsRow,
   type RunEvent,
 } from './records.ts';
-import { readRolloutsFile } from './rollouts-file.ts';
+import { readAnyRolloutsFile, readRolloutsFile } from './rollouts-file.ts';
 import { systemCode, toStoreError, withStoreErrors } from './store-error.ts';
 import { readVersioned, type VersionedFormat } from './versioned.ts';
 
@@ -51,8 +51,10 @@ export interface ReadonlyRunFolder {
   readMetrics(): Promise<MetricsRow[]>;
   readEvents(): Promise<(RunEvent & { readonly time: string })[]>;
   readCheckpoints(): Promise<CheckpointRecord[]>;
-  /** Episodes of `rollouts/<name>.jsonl`. */
+  /** Episodes of `rollouts/<name>.jsonl`, with their tokens; refuses those of a policy that gives none. */
   readRollouts(name: string): Promise<Trajectory[]>;
+  /** The same of any policy, to look at. */
+  readAnyRollouts(name: string): Promise<AnyTrajectory[]>;
   hasRollouts(name: string): Promise<boolean>;
   /** Names that `readRollouts` takes, sorted. */
   listRollouts(): Promise<string[]>;
@@ -81,6 +83,7 @@ export async function readRun(dir: string): Promise<ReadonlyRunFolder> {
     readEvents: () => readJsonLines(join(dir, RUN_FILES.events), runEventSchema),
     readCheckpoints: () => readJsonLines(join(dir, RUN_FILES.checkpoints), checkpointRecordSchema),
     readRollouts: (name) => readRolloutsFile(rolloutsPath(name)),
+    readAnyRollouts: (name) => readAnyRolloutsFile(rolloutsPath(name)),
     hasRollouts: (name) => exists(rolloutsPath(name)),
     listRollouts: () => listNames(join(dir, RUN_FILES.rollouts), '.jsonl'),
     async readScreenshot(fileName) {

@@ -32,6 +32,14 @@ export function readAction(action: Action, page: PageObservation, references: Re
   if (action.kind === 'malformed') {
     return { kind: 'refused', problem: `The reply could not be read: ${action.problem}`, tool: null, target: null };
   }
+  if (action.kind === 'answer') {
+    return {
+      kind: 'refused',
+      problem: 'There is nothing to answer here; click the controls.',
+      tool: null,
+      target: null,
+    };
+  }
   const { tool, args } = action;
   const given = args.target;
   const target = typeof given === 'number' && Number.isFinite(given) ? given : null;

@@ -7,7 +7,10 @@ export { launchBrowser, type BrowserJail, type ChromiumCommand, type LaunchOptio
 export { locateChromium, type LocateOptions } from './locate.ts';
 export type { BrowserKind, ChromiumLocation } from './location.ts';
 export {
+  CONTROL_ROLES,
   observePage,
+  plainName,
+  statesOf,
   type Control,
   type ObservationOptions,
   type ObservationStyle,

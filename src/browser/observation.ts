@@ -38,7 +38,8 @@ export type PageObservation = {
   readonly controls: ReadonlyMap<number, Control>;
 };
 
-const CONTROL_ROLES: ReadonlySet<string> = new Set(
+/** Roles of what a person can click, choose or fill in. */
+export const CONTROL_ROLES: ReadonlySet<string> = new Set(
   (
     'button checkbox radio switch textbox searchbox combobox listbox option spinbutton slider link tab treeitem ' +
     'menuitem menuitemcheckbox menuitemradio ColorWell Date DateTime InputTime DisclosureTriangle MenuListPopup'
@@ -100,7 +101,7 @@ function contentLine(role: string, name: string, style: ObservationStyle): strin
 }
 
 /** Versions of Chromium differ in the white space of names (147 keeps a label's leading blank, 156 does not). */
-function plainName(node: AxNode, maxLength: number): string {
+export function plainName(node: AxNode, maxLength: number): string {
   const text = String((node.name?.value as string | undefined) ?? '')
     .replace(/\s+/gu, ' ')
     .trim();
@@ -108,7 +109,8 @@ function plainName(node: AxNode, maxLength: number): string {
   return characters.length <= maxLength ? text : `${characters.slice(0, maxLength).join('')}…`;
 }
 
-function statesOf(node: AxNode): readonly string[] {
+/** e.g. `['checked', 'disabled']`. */
+export function statesOf(node: AxNode): readonly string[] {
   const states: string[] = [];
   for (const name of STATE_PROPERTIES) {
     const value = node.properties?.find((property) => property.name === name)?.value.value as unknown;

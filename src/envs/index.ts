@@ -1,4 +1,5 @@
 // Environments: tasks made out of pages.
 
 export * from './click-checkboxes/index.ts';
+export * from './miniwob/index.ts';
 export * from './synthetic-pages/index.ts';

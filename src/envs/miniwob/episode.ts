@@ -1,0 +1,171 @@
+// One attempt at one problem of one task, in a page that is loaded: starts it by its seed, carries out calls, and says
+// how it ended. Success is the task's own threshold on the raw reward, which time does not lower. It owns the lease of
+// its page and nothing else.
+
+import { createReferences, type PageLease, type PageObservation } from '../../browser/index.ts';
+import {
+  TabwrightError,
+  type Action,
+  type Episode,
+  type FinishedOutcome,
+  type JsonObject,
+  type JsonValue,
+  type StepOptions,
+  type StepResult,
+} from '../../core/index.ts';
+import { carryOut, move } from './hand.ts';
+import { layoutNodes, SNAPSHOT_PARAMS } from './layout.ts';
+import { observeMiniwob } from './observation.ts';
+import {
+  asState,
+  settledExpression,
+  startExpression,
+  STATE_EXPRESSION,
+  type DataMode,
+  type ProblemState,
+  type StartedProblem,
+} from './page-script.ts';
+import type { MiniwobTask } from './tasks.ts';
+import { MINIWOB_TOOLS, readMiniwobAction } from './tools.ts';
+
+export interface MiniwobEpisode extends Episode {
+  /** The task's words: the page makes them. */
+  readonly instruction: string;
+  readonly utterance: string;
+  readonly fields: JsonObject | null;
+  /** The problem's own truth, for oracles and tests; a policy must not see it. */
+  readonly truth: MiniwobTruth;
+}
+
+export interface MiniwobTruth {
+  evaluate(expression: string, options: StepOptions): Promise<JsonValue>;
+  /** The reference of an element that an expression gives, if it has a line in what the agent sees. */
+  reference(expression: string, options: StepOptions): Promise<number | undefined>;
+}
+
+export type OpenMiniwobEpisodeOptions = {
+  readonly task: MiniwobTask;
+  readonly seed: number;
+  readonly mode: DataMode;
+  readonly lease: PageLease;
+  readonly maxActions: number;
+  /** How long an action's animations may take before the page is read anyway, milliseconds. */
+  readonly settleMs: number;
+  readonly signal: AbortSignal;
+};
+
+/** Raw reward where actions run out or the page is left, as the pages themselves give for their time limit. */
+const REWARD_NOT_ENDED = -1;
+/** Sums such as 0.7 + 0.3 may be off by rounding. */
+const ROUNDING = 1e-9;
+/** Where a mouse is that points at nothing: outside of the 160 x 210 pixels of every task. */
+const NEUTRAL = { x: 325, y: 208 };
+
+export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Promise<MiniwobEpisode> {
+  const { task, lease, maxActions, settleMs, signal } = options;
+  const { page } = lease;
+  const references = createReferences();
+
+  const look = async (at: StepOptions): Promise<{ seen: PageObservation; state: ProblemState }> => {
+    const [state, ax, snapshot] = await Promise.all([
+      page.evaluate(STATE_EXPRESSION, at),
+      page.accessibilityTree(at),
+      page.perform('snapshot', (session) => session.send('DOMSnapshot.captureSnapshot', SNAPSHOT_PARAMS), at),
+    ]);
+    return { seen: observeMiniwob({ ax, layout: layoutNodes(snapshot), references }), state: asState(state) };
+  };
+  const settle = async (at: StepOptions): Promise<void> => {
+    const expression = settledExpression(settleMs);
+    // By the protocol itself: a page that was just left has no one to answer, and that is no failure here.
+    await page
+      .perform('settle', (session) => session.send('Runtime.evaluate', { expression, awaitPromise: true }), at)
+      .catch((error: unknown) => {
+        if (!(error instanceof TabwrightError && error.code === 'protocol-error')) throw error;
+      });
+  };
+
+  await page.perform('park', (session) => move(session, NEUTRAL), { signal });
+  const problem = (await page.evaluate(startExpression(options.seed, options.mode), {
+    signal,
+  })) as unknown as StartedProblem;
+  await settle({ signal });
+  let { seen, state } = await look({ signal });
+  const address = withoutFragment(state.url);
+  let actions = 0;
+  let over = false;
+
+  const step = async (action: Action, at: StepOptions): Promise<StepResult> => {
+    if (over) throw new TabwrightError('env', 'The episode is over; open another one.', { code: 'episode-over' });
+    const read = readMiniwobAction(action, seen, references);
+    const before = seen.text;
+    let notice = read.kind === 'refused' ? read.problem : undefined;
+    if (read.kind === 'call') {
+      notice = await carryOut(read.call, { page, controls: read.controls, ...at });
+      await settle(at);
+      ({ seen, state } = await look(at));
+    }
+    actions++;
+    const left = !state.present || withoutFragment(state.url) !== address;
+    over = state.done || left || actions >= maxActions;
+    return {
+      observation: { page: seen.text, ...(notice === undefined ? {} : { notice }) },
+      changed: seen.text !== before,
+      info: {
+        tool: read.kind === 'call' ? read.call.tool : read.tool,
+        elements: read.kind === 'call' ? [...read.controls.values()].map(({ role, name }) => `${role} ${name}`) : [],
+        effect: notice === undefined ? (seen.text === before ? 'none' : 'changed') : 'error',
+        ...(notice === undefined ? {} : { problem: notice }),
+      },
+      ...(over ? { outcome: outcome(left) } : {}),
+    };
+  };
+
+  const outcome = (left: boolean): FinishedOutcome => {
+    const reward = state.done ? state.raw : REWARD_NOT_ENDED;
+    return {
+      kind: 'finished',
+      success: state.done && reward >= task.threshold - ROUNDING,
+      reward,
+      stop: state.done || left ? 'submitted' : 'max_actions',
+      details: {
+        task: task.name,
+        threshold: task.threshold,
+        lenient: state.done && reward > 0,
+        reason: state.reason,
+        leftPage: left,
+        actions,
+      },
+    };
+  };
+
+  return {
+    tools: MINIWOB_TOOLS,
+    instruction: problem.instruction,
+    utterance: problem.utterance,
+    fields: problem.fields,
+    first: { page: seen.text },
+    step,
+    screenshot: (at) => page.screenshot(at),
+    truth: {
+      evaluate: (expression, at) => page.evaluate(expression, at),
+      reference: async (expression, at) => {
+        const node = await page.perform(
+          'truth',
+          async (session) => {
+            const { result } = await session.send('Runtime.evaluate', { expression });
+            if (result.objectId === undefined || result.subtype !== 'node') return undefined;
+            return (await session.send('DOM.describeNode', { objectId: result.objectId })).node.backendNodeId;
+          },
+          at,
+        );
+        return [...seen.controls.values()].find(({ backendNodeId }) => backendNodeId === node)?.reference;
+      },
+    },
+    [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
+  };
+}
+
+/** Links such as `#` change the address without leaving the page. */
+function withoutFragment(url: string): string {
+  return url.split('#')[0];
+}

@@ -26,6 +26,10 @@ const configFileSchema = z.strictObject({
   lora: loraConfigSchema.optional(),
   /** Present in trainer states: Adam's step count. */
   step: z.number().int().nonnegative().optional(),
+  /** Adapters alone: the base model that they belong to, which the folder does not hold. */
+  base: z.string().optional(),
+  /** Present in weights for sampling that a trainer saved: the optimiser steps behind them. */
+  madeAtStep: z.number().int().nonnegative().optional(),
 });
 type ConfigFile = z.infer<typeof configFileSchema>;
 
@@ -35,17 +39,92 @@ export type TrainerState = {
   readonly adapters: Weights | undefined;
   readonly lora: LoraConfig | undefined;
   readonly adam: AdamState;
+  /** Fingerprint of a base that belongs to others: it is named instead of being written, and never changed. */
+  readonly sharedBase?: string;
+};
+
+/** Weights as a folder holds them: a whole model, or adapters and the name of what they adapt. */
+export type SavedWeights = {
+  readonly config: ModelConfig;
+  readonly step: number;
+  readonly lora: LoraConfig | undefined;
+  /** Adapters of a base that is not in the folder. */
+  readonly adapters: Weights | undefined;
+  /** The whole model, adapters merged in. */
+  readonly weights: Weights | undefined;
 };
 
 /** A model as a folder that `loadModel` reads. */
-export async function saveModel(path: string, config: ModelConfig, weights: Weights): Promise<void> {
-  await writeFolder(path, { version: FORMAT_VERSION, model: config }, { [MODEL_FILE]: weights.tensors() });
+export async function saveModel(
+  path: string,
+  config: ModelConfig,
+  weights: Weights,
+  madeAtStep?: number,
+): Promise<void> {
+  const file = { version: FORMAT_VERSION, model: config, ...(madeAtStep === undefined ? {} : { madeAtStep }) } as const;
+  await writeFolder(path, file, { [MODEL_FILE]: weights.tensors() });
+}
+
+export type SavedAdapters = {
+  readonly config: ModelConfig;
+  readonly lora: LoraConfig;
+  readonly adapters: Weights;
+  /** Fingerprint of the base. */
+  readonly base: string;
+  readonly madeAtStep: number;
+};
+
+/** Adapters alone, for a sampler over the same base. */
+export async function saveAdapters(
+  path: string,
+  { config, lora, adapters, base, madeAtStep }: SavedAdapters,
+): Promise<void> {
+  const file = { version: FORMAT_VERSION, model: config, lora, base, madeAtStep } as const;
+  await writeFolder(path, file, { [ADAPTER_FILE]: adapters.tensors() });
+}
+
+/** What a folder holds, read only as far as its settings. */
+export async function readSettings(name: string): Promise<{
+  config: ModelConfig;
+  lora: LoraConfig | undefined;
+  base: string | undefined;
+  step: number;
+  isState: boolean;
+}> {
+  const { model, lora, base, step, madeAtStep } = await readConfig(await folderToRead(name));
+  return { config: model, lora, base, step: step ?? madeAtStep ?? 0, isState: step !== undefined };
+}
+
+/** Weights for sampling over a base model: of a folder that holds adapters of it, or a whole model of its shape. */
+export async function loadWeights(name: string, config: ModelConfig, base: string): Promise<SavedWeights> {
+  const path = await folderToRead(name);
+  const file = await readConfig(path);
+  if (canonical(file.model) !== canonical(config)) throw mismatch(path, 'another model config');
+  const common = { config, lora: file.lora, step: file.step ?? file.madeAtStep ?? 0 };
+  if (file.base === undefined) {
+    return { ...common, lora: undefined, adapters: undefined, weights: (await loadModel(name)).weights };
+  }
+  if (file.base !== base) throw mismatch(path, 'another base model');
+  return { ...common, adapters: await readAdapters(path, file), weights: undefined };
+}
+
+/** Fills adapters, or the weights of a full trainer, and leaves the optimiser alone. */
+export async function loadTrainedWeights(name: string, state: TrainerState): Promise<void> {
+  const path = await folderToRead(name);
+  const file = await readConfig(path);
+  checkMatches(path, file, state);
+  if (state.adapters)
+    state.adapters.flat.set((await readInto(path, ADAPTER_FILE, new Weights(state.adapters.specs))).flat);
+  else state.base.flat.set((await readInto(path, MODEL_FILE, new Weights(state.base.specs))).flat);
 }
 
 /** Reads a model, or the model inside a trainer state, with its adapters merged in. */
 export async function loadModel(name: string): Promise<{ config: ModelConfig; weights: Weights }> {
   const path = await folderToRead(name);
-  const { model, lora } = await readConfig(path);
+  const file = await readConfig(path);
+  const { model, lora } = file;
+  if (file.base !== undefined)
+    throw mismatch(path, 'adapters of another model (open it over that one), no whole model');
   const weights = await readInto(path, MODEL_FILE, new Weights(weightSpecs(model)));
   if (lora) {
     const parts = loraParts(weights.specs, lora);
@@ -57,12 +136,12 @@ export async function loadModel(name: string): Promise<{ config: ModelConfig; we
 
 export async function saveTrainerState(
   path: string,
-  { config, base, adapters, lora, adam }: TrainerState,
+  { config, base, adapters, lora, adam, sharedBase }: TrainerState,
 ): Promise<void> {
   const trained = adapters ?? base;
   const moments = [new Weights(trained.specs, adam.first), new Weights(trained.specs, adam.second)];
   const files: Record<string, NamedTensor[]> = {
-    [MODEL_FILE]: base.tensors(),
+    ...(sharedBase === undefined ? { [MODEL_FILE]: base.tensors() } : {}),
     [OPTIMIZER_FILE]: moments.flatMap((moment, i) =>
       moment.tensors().map((tensor) => ({ ...tensor, name: `moment${i + 1}.${tensor.name}` })),
     ),
@@ -70,43 +149,57 @@ export async function saveTrainerState(
   if (adapters) files[ADAPTER_FILE] = adapters.tensors();
   await writeFolder(
     path,
-    { version: FORMAT_VERSION, model: config, ...(lora ? { lora } : {}), step: adam.step },
+    {
+      version: FORMAT_VERSION,
+      model: config,
+      ...(lora ? { lora } : {}),
+      ...(sharedBase === undefined ? {} : { base: sharedBase }),
+      step: adam.step,
+    },
     files,
   );
 }
 
 /** Fills the given weights and moments from a folder of the same model and adapter settings. */
-export async function loadTrainerState(
-  name: string,
-  { config, base, adapters, lora, adam }: TrainerState,
-): Promise<void> {
+export async function loadTrainerState(name: string, state: TrainerState): Promise<void> {
+  const { base, adapters, adam, sharedBase } = state;
   const path = await folderToRead(name);
   const file = await readConfig(path);
-  const mismatch = (what: string): TabwrightError =>
-    new TabwrightError(
-      'store',
-      `The checkpoint ${path} is for ${what} than this trainer; start the trainer with the checkpoint's settings.`,
-      {
-        code: 'checkpoint-mismatch',
-        details: { path },
-      },
-    );
-  if (canonical(file.model) !== canonical(config)) throw mismatch('another model config');
-  if (canonical(file.lora ?? null) !== canonical(lora ?? null)) throw mismatch('other LoRA settings');
-  if (file.step === undefined) throw mismatch('sampling only (it has no optimiser state), which is something else');
+  checkMatches(path, file, state);
+  if (file.step === undefined)
+    throw mismatch(path, 'sampling only (it has no optimiser state), which is something else');
   // Everything is read and checked before anything is replaced.
   const trained = adapters ?? base;
   const loaded = {
-    base: await readInto(path, MODEL_FILE, new Weights(base.specs)),
+    base: sharedBase === undefined ? await readInto(path, MODEL_FILE, new Weights(base.specs)) : undefined,
     adapters: adapters ? await readInto(path, ADAPTER_FILE, new Weights(adapters.specs)) : undefined,
     first: await readInto(path, OPTIMIZER_FILE, new Weights(trained.specs), 'moment1.'),
     second: await readInto(path, OPTIMIZER_FILE, new Weights(trained.specs), 'moment2.'),
   };
-  base.flat.set(loaded.base.flat);
+  if (loaded.base) base.flat.set(loaded.base.flat);
   if (adapters && loaded.adapters) adapters.flat.set(loaded.adapters.flat);
   adam.first.set(loaded.first.flat);
   adam.second.set(loaded.second.flat);
   adam.step = file.step;
+}
+
+function checkMatches(path: string, file: ConfigFile, { config, lora, sharedBase }: TrainerState): void {
+  if (canonical(file.model) !== canonical(config)) throw mismatch(path, 'another model config');
+  if (canonical(file.lora ?? null) !== canonical(lora ?? null)) throw mismatch(path, 'other LoRA settings');
+  if (file.base !== sharedBase) throw mismatch(path, 'another base model');
+}
+
+function mismatch(path: string, what: string): TabwrightError {
+  return new TabwrightError(
+    'store',
+    `The checkpoint ${path} is for ${what}, which is not what is here; use it with the settings that it was made with.`,
+    { code: 'checkpoint-mismatch', details: { path } },
+  );
+}
+
+async function readAdapters(path: string, { model, lora }: ConfigFile): Promise<Weights> {
+  if (!lora) throw mismatch(path, 'a base that it does not hold, and without LoRA settings');
+  return readInto(path, ADAPTER_FILE, new Weights(loraSpecs(loraParts(weightSpecs(model), lora), lora)));
 }
 
 async function writeFolder(

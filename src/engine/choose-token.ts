@@ -1,4 +1,7 @@
-// One token from a row of logits: temperature, top-k, top-p, and the log-probability under the plain softmax.
+// One token from a row of logits: temperature, top-k, top-p, and the log-probability under the plain softmax; and
+// which tokens were the likeliest.
+
+import type { TopToken } from '../core/index.ts';
 
 export type Truncation = { readonly temperature: number; readonly topP: number; readonly topK: number };
 
@@ -60,4 +63,23 @@ function drawIndex(weights: Float64Array, uniform: number): number {
   }
   // Rounding can leave a crumb; it belongs to the last token that has any mass.
   return last;
+}
+
+/** The `count` most likely tokens under the plain softmax, most likely first, the lower id first on a tie. */
+export function likeliestTokens(logits: Float32Array, count: number): TopToken[] {
+  let top = -Infinity;
+  for (const logit of logits) if (logit > top) top = logit;
+  let sum = 0;
+  for (const logit of logits) sum += Math.exp(logit - top);
+  const logNormalizer = top + Math.log(sum);
+  // The best so far in order; most logits fail against the last of them at once.
+  const best: number[] = [];
+  for (let token = 0; token < logits.length; token++) {
+    if (best.length === count && logits[token] <= logits[best[count - 1]]) continue;
+    let at = best.length;
+    while (at > 0 && logits[best[at - 1]] < logits[token]) at--;
+    best.splice(at, 0, token);
+    if (best.length > count) best.pop();
+  }
+  return best.map((token) => ({ token, logprob: logits[token] - logNormalizer }));
 }

@@ -1,6 +1,5 @@
-// The graphs of a sampler. The scoring graph gives the log-probabilities of given tokens. The prompt graph reads whole
-// prompts and hands out keys and values; the step graph
-// reads one new token a sequence against the prompt's keys and values, which are never copied again, and the few
+// The graphs of a sampler. The scoring graphs give the log-probabilities of given tokens, and what else was likely. The
+// prompt graph reads whole prompts and hands out keys and values; the step graph reads one new token a sequence against the prompt's keys and values, which are never copied again, and the few
 // of the tokens sampled since. Attention adds the two parts before one softmax.
 // Letters: B sequences, T prompt length, R tokens sampled before this one, H and K heads, F head size.
 
@@ -9,13 +8,28 @@ import { sequenceEmbeddings, stepEmbeddings } from './embeddings.ts';
 import { Graph, type Shape, type Value } from './graph.ts';
 import type { ModelConfig } from './model-config.ts';
 import { add, batchedProduct, concat, reshape, targetLogprobs } from './ops.ts';
-import { causalAttention, outputLogits, residualStream, type Attend, type TransformerInputs } from './transformer.ts';
+import {
+  causalAttention,
+  outputLogits,
+  residualStream,
+  type Attend,
+  type GraphLora,
+  type TransformerInputs,
+} from './transformer.ts';
 import type { WeightSpec } from './weights.ts';
 
+/** What the graphs of a model are made from: its shape, and its weights, which are all inputs. */
+export type ModelLayout = {
+  readonly config: ModelConfig;
+  /** Base weights, then those of adapters. */
+  readonly specs: readonly WeightSpec[];
+  readonly lora?: GraphLora;
+};
+
 /** Outputs `logits` [N, V] at the rows of `index`, and `k.<layer>`, `v.<layer>` [B, K, T, F]. */
-export function promptGraph(config: ModelConfig, specs: readonly WeightSpec[]): Graph {
+export function promptGraph(layout: ModelLayout): Graph {
   const g = new Graph();
-  const logits = sequenceLogits(g, config, specs, (layer, k, v) => {
+  const logits = sequenceLogits(g, layout, (layer, k, v) => {
     g.output(`k.${layer}`, k);
     g.output(`v.${layer}`, v);
   });
@@ -24,18 +38,49 @@ export function promptGraph(config: ModelConfig, specs: readonly WeightSpec[]): 
 }
 
 /** Outputs `logprobs` [N] of `targets` [N] at the rows of `index`. */
-export function scoringGraph(config: ModelConfig, specs: readonly WeightSpec[]): Graph {
+export function scoringGraph(layout: ModelLayout): Graph {
   const g = new Graph();
-  const logits = sequenceLogits(g, config, specs);
+  const logits = sequenceLogits(g, layout);
   g.output('logprobs', targetLogprobs(g, logits, g.input('targets', 'int64', ['N'])));
+  return g;
+}
+
+/**
+ * At the rows of `index`: `chosen` [N, K], the log-probabilities of `choices` [N, K]; and the `k` [1] most likely tokens,
+ * `top.logprobs` and `top.tokens` [N, k], most likely first.
+ */
+export function choicesGraph(layout: ModelLayout): Graph {
+  const g = new Graph();
+  const logits = sequenceLogits(g, layout);
+  const logprobs = g.node1(
+    'LogSoftmax',
+    [logits],
+    { type: 'float32', shape: logits.shape },
+    { attributes: { axis: -1 } },
+  );
+  const choices = g.input('choices', 'int64', ['N', 'K']);
+  const chosen = { type: 'float32', shape: choices.shape } as const;
+  g.output('chosen', g.node1('GatherElements', [logprobs, choices], chosen, { attributes: { axis: 1 } }));
+  const count = g.input('k', 'int64', [1]);
+  const [values, tokens] = g.node(
+    'TopK',
+    [logprobs, count],
+    [
+      { type: 'float32', shape: ['N', 'k'] },
+      { type: 'int64', shape: ['N', 'k'] },
+    ],
+    { attributes: { axis: -1, largest: 1, sorted: 1 } },
+  );
+  g.output('top.logprobs', values);
+  // Ids of a vocabulary are exact in single precision.
+  g.output('top.tokens', g.node1('Cast', [tokens], { type: 'float32', shape: ['N', 'k'] }, { attributes: { to: 1 } }));
   return g;
 }
 
 /** Whole sequences, `ids` [M] with `mask` [H / K * T, T], to logits [N, V] at the rows of `index` [N]. */
 function sequenceLogits(
   g: Graph,
-  config: ModelConfig,
-  specs: readonly WeightSpec[],
+  { config, specs, lora }: ModelLayout,
   keep: (layer: number, k: Value, v: Value) => void = () => undefined,
 ): Value {
   const weight = weightInputs(g, specs);
@@ -49,7 +94,8 @@ function sequenceLogits(
     keep(layer, k, v);
     return causal(layer, q, k, v);
   };
-  return outputLogits(g, residualStream(g, { config, weight, inputs, attend, index }), config, weight);
+  const options = { config, weight, ...(lora ? { lora } : {}) };
+  return outputLogits(g, residualStream(g, { ...options, inputs, attend, index }), options);
 }
 
 /**
@@ -57,7 +103,7 @@ function sequenceLogits(
  * `prompt.k.<layer>` [B, K, T, F] and `recent.k.<layer>` [R, B, K, F] (and v), where a token more is a block more at the
  * end; `mask` [B, 1, 1, T + R + 1]. Outputs `logits` [B, V] and that block of the new token, `k.<layer>` [1, B, K, F].
  */
-export function stepGraph(config: ModelConfig, specs: readonly WeightSpec[]): Graph {
+export function stepGraph({ config, specs, lora }: ModelLayout): Graph {
   const { heads, kvHeads, headDim, layers } = config;
   const g = new Graph();
   const weight = weightInputs(g, specs);
@@ -103,8 +149,8 @@ export function stepGraph(config: ModelConfig, specs: readonly WeightSpec[]): Gr
     const shape = [...value.shape.slice(0, 3), part === 'early' ? 'T' : 'R1'];
     return graph.node1('Slice', [value, ...bounds, axis], { type: 'float32', shape });
   };
-  const stream = residualStream(g, { config, weight, inputs, attend });
-  g.output('logits', outputLogits(g, stream, config, weight));
+  const options = { config, weight, ...(lora ? { lora } : {}) };
+  g.output('logits', outputLogits(g, residualStream(g, { ...options, inputs, attend }), options));
   return g;
 }
 

@@ -2,10 +2,16 @@
 // weights out and folds them into the base; where they enter the graph is `transformer.ts`.
 
 import { z } from 'zod';
-import { TabwrightError } from '../core/index.ts';
+import { TabwrightError, type LoraOptions } from '../core/index.ts';
 import { type Weights, type WeightSpec } from './weights.ts';
 
-export const LORA_TARGETS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
+const ATTENTION_TARGETS = ['q_proj', 'k_proj', 'v_proj', 'o_proj'] as const;
+const MLP_TARGETS = ['gate_proj', 'up_proj', 'down_proj'] as const;
+/** An output head of its own; where the head is the embedding table there is no such matrix. */
+const UNEMBED_TARGETS = ['lm_head'] as const;
+export const LORA_TARGETS = [...ATTENTION_TARGETS, ...MLP_TARGETS, ...UNEMBED_TARGETS] as const;
+
+const DEFAULT_ALPHA = 32;
 
 export const loraConfigSchema = z.strictObject({
   rank: z.number().int().positive(),
@@ -73,6 +79,20 @@ export function mergeLora(
       }
     }
   }
+}
+
+/** Tinker's way of saying which matrices, in the engine's. */
+export function loraConfigOf(options: LoraOptions): LoraConfig {
+  const { rank, alpha = DEFAULT_ALPHA, trainAttention = true, trainMlp = true, trainUnembed = true } = options;
+  return parseLoraConfig({
+    rank,
+    alpha,
+    targetModules: [
+      ...(trainAttention ? ATTENTION_TARGETS : []),
+      ...(trainMlp ? MLP_TARGETS : []),
+      ...(trainUnembed ? UNEMBED_TARGETS : []),
+    ],
+  });
 }
 
 export function parseLoraConfig(input: unknown): LoraConfig {

@@ -3,17 +3,30 @@
 
 import { randomInt } from 'node:crypto';
 import { TabwrightError } from '../core/index.ts';
-import type { CallOptions, SampledSequence, Sampler, SampleRequest, SamplingParams } from '../core/index.ts';
+import type {
+  CallOptions,
+  PromptScoreOptions,
+  PromptScores,
+  SampledSequence,
+  SampleOptions,
+  SampleRequest,
+  SamplingParams,
+  ScoringSampler,
+  TopToken,
+} from '../core/index.ts';
 import { createRng, type Rng } from '../util/index.ts';
 import { CallQueue, type Call } from './call-queue.ts';
-import { chooseToken } from './choose-token.ts';
+import { chooseToken, likeliestTokens } from './choose-token.ts';
 import { planCohorts, planScoring, type Cohort, type ScoringBatch } from './cohorts.ts';
-import { promptGraph, scoringGraph, stepGraph } from './decoding-graph.ts';
+import { choicesGraph, promptGraph, scoringGraph, stepGraph, type ModelLayout } from './decoding-graph.ts';
 import { RecentCache, selectBlocks, selectCache, takeCache, type Cache } from './kv-cache.ts';
+import type { Graph } from './graph.ts';
 import type { ModelConfig } from './model-config.ts';
+import { loraParts, loraSpecs, type LoraConfig } from './lora.ts';
 import { causalMask, MASKED } from './packing.ts';
+import { checkScoring, choiceRows, readChoices } from './prompt-scores.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
-import { weightSpecs, type Weights } from './weights.ts';
+import { weightFeeds, weightSpecs, type Weights } from './weights.ts';
 
 /**
  * ONNX Runtime multiplies matrices of few rows with other kernels or cuts them otherwise, which rounds differently. At
@@ -23,60 +36,87 @@ import { weightSpecs, type Weights } from './weights.ts';
 const MIN_SEQUENCES = 2;
 const MIN_TOKENS = 128;
 
+export type SamplerRuntimeOptions = SessionOptions & {
+  /** Adapters that samplers bring beside the weights. Default none. */
+  readonly lora?: LoraConfig;
+};
+
 /** Compiled sampling graphs of one model shape, shared by all samplers of a trainer. */
 export class SamplerRuntime {
   readonly config: ModelConfig;
   readonly #options: SessionOptions;
-  #prompt: Promise<Session> | undefined;
-  #step: Promise<Session> | undefined;
-  #scoring: Promise<Session> | undefined;
+  readonly #layout: ModelLayout;
+  readonly #sessions = new Map<string, Promise<Session>>();
 
-  constructor(config: ModelConfig, options: SessionOptions = {}) {
+  constructor(config: ModelConfig, { lora, ...options }: SamplerRuntimeOptions = {}) {
     this.config = config;
     this.#options = options;
+    const base = weightSpecs(config);
+    const parts = lora ? loraParts(base, lora) : [];
+    this.#layout = {
+      config,
+      specs: lora ? [...base, ...loraSpecs(parts, lora)] : base,
+      ...(lora ? { lora: { parts, config: lora } } : {}),
+    };
   }
 
   prompt(): Promise<Session> {
-    return (this.#prompt ??= Session.compile(promptGraph(this.config, weightSpecs(this.config)), this.#options));
+    return this.#session('prompt', () => promptGraph(this.#layout));
   }
 
   step(): Promise<Session> {
     // One thread: several would cut a product by its number of sequences, and steps are too small to gain from them.
-    const options = { ...this.#options, threads: 1 };
-    return (this.#step ??= Session.compile(stepGraph(this.config, weightSpecs(this.config)), options));
+    return this.#session('step', () => stepGraph(this.#layout), 1);
   }
 
   scoring(): Promise<Session> {
-    return (this.#scoring ??= Session.compile(scoringGraph(this.config, weightSpecs(this.config)), this.#options));
+    return this.#session('scoring', () => scoringGraph(this.#layout));
+  }
+
+  choices(): Promise<Session> {
+    return this.#session('choices', () => choicesGraph(this.#layout));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const sessions = [this.#prompt, this.#step, this.#scoring];
-    this.#prompt = this.#step = this.#scoring = undefined;
-    for (const session of sessions) if (session) await (await session).release();
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    for (const session of sessions) await (await session).release();
+  }
+
+  #session(name: string, graph: () => Graph, threads = this.#options.threads): Promise<Session> {
+    const known = this.#sessions.get(name);
+    if (known) return known;
+    const session = Session.compile(graph(), threads === undefined ? {} : { threads });
+    this.#sessions.set(name, session);
+    return session;
   }
 }
 
-type Job = Call<SampleRequest>;
+/** A request with what is to happen meanwhile. */
+type Sampling = SampleRequest & Pick<SampleOptions, 'onToken' | 'stopWhen'>;
+type Job = Call<Sampling>;
 
 /** One sequence being sampled. */
 type Row = {
   readonly job: Job;
+  /** Which sample of its request. */
+  readonly sample: number;
   /** Position of its prompt within the cohort. */
   readonly prompt: number;
   readonly rng: Rng;
   readonly tokens: number[];
   readonly logprobs: number[];
+  readonly top: (readonly TopToken[])[];
   stop: 'stop' | 'length' | undefined;
   /** How many of the tokens count, once it has stopped. */
   length: number;
 };
 
-export class EmbeddedSampler implements Sampler {
+export class EmbeddedSampler implements ScoringSampler {
   readonly version: number;
   readonly #runtime: SamplerRuntime;
-  readonly #weights: Feeds;
-  readonly #sampling = new CallQueue<SampleRequest, Cohort, readonly SampledSequence[]>({
+  readonly #weights: () => Promise<Feeds>;
+  readonly #sampling = new CallQueue<Sampling, Cohort, readonly SampledSequence[]>({
     plan: planCohorts,
     serve: (cohort, jobs) => this.#sampleCohort(cohort, jobs),
   });
@@ -84,22 +124,52 @@ export class EmbeddedSampler implements Sampler {
     plan: (sequences) => planScoring(sequences, this.#runtime.config.vocabSize),
     serve: (batch, calls) => this.#score(batch, calls),
   });
+  readonly #onClose: (() => void) | undefined;
   #disposed = false;
 
-  /** `weights` must not change afterwards. */
-  constructor(runtime: SamplerRuntime, weights: Weights, version: number) {
+  /** `weights` must not change afterwards; a function is asked for them whenever they are used. */
+  constructor(
+    runtime: SamplerRuntime,
+    weights: Weights | (() => Promise<Feeds>),
+    version: number,
+    { onClose }: { readonly onClose?: () => void } = {},
+  ) {
     this.#runtime = runtime;
-    this.#weights = Object.fromEntries(
-      weights.specs.map((spec) => [spec.name, { data: weights.view(spec.name), shape: spec.shape }]),
-    );
+    this.#onClose = onClose;
+    if (typeof weights === 'function') this.#weights = weights;
+    else {
+      const feeds = Promise.resolve(weightFeeds(weights));
+      this.#weights = () => feeds;
+    }
     this.version = version;
   }
 
-  async sample(request: SampleRequest, { signal }: CallOptions = {}): Promise<readonly SampledSequence[]> {
+  async sample(
+    request: SampleRequest,
+    { signal, onToken, stopWhen }: SampleOptions = {},
+  ): Promise<readonly SampledSequence[]> {
     signal?.throwIfAborted();
     this.#check(request);
     checkParams(request.params);
-    return this.#sampling.add(request, signal);
+    if (!onToken && !stopWhen) return this.#sampling.add(request, signal);
+    // A listener that throws ends its own request alone.
+    const failed = new AbortController();
+    const guard =
+      <A extends unknown[], R>(listener: (...values: A) => R, otherwise: R) =>
+      (...values: A): R => {
+        try {
+          return listener(...values);
+        } catch (error) {
+          failed.abort(error);
+          return otherwise;
+        }
+      };
+    const job: Sampling = {
+      ...request,
+      ...(onToken ? { onToken: guard(onToken, undefined) } : {}),
+      ...(stopWhen ? { stopWhen: guard(stopWhen, true) } : {}),
+    };
+    return this.#sampling.add(job, signal ? AbortSignal.any([signal, failed.signal]) : failed.signal);
   }
 
   async computeLogprobs(tokens: readonly number[], { signal }: CallOptions = {}): Promise<readonly number[]> {
@@ -108,17 +178,41 @@ export class EmbeddedSampler implements Sampler {
     return this.#scoring.add(tokens, signal);
   }
 
+  async scorePrompt(tokens: readonly number[], options: PromptScoreOptions = {}): Promise<PromptScores> {
+    const { topK = 0, targets, signal } = options;
+    const logprobs = await this.computeLogprobs(tokens, { signal });
+    if (topK === 0 && targets === undefined) return { logprobs };
+    checkScoring(tokens, options, this.#runtime.config.vocabSize);
+    const run = async (first: number, choices: BigInt64Array, count: number): Promise<Record<string, Float32Array>> => {
+      const rows = Array.from({ length: count }, (_, i) => first + i);
+      const feeds = this.#sequenceFeeds([tokens], tokens.length, rows, await this.#weights());
+      const index = { data: BigInt64Array.from(rows, BigInt), shape: [count] };
+      const width = choices.length / count;
+      return (await this.#runtime.choices()).run({
+        ...feeds,
+        index,
+        choices: { data: choices, shape: [count, width] },
+        k: { data: BigInt64Array.of(BigInt(Math.max(1, topK))), shape: [1] },
+      });
+    };
+    const scores = { logprobs, ...(await readChoices(choiceRows(tokens, options), run)) };
+    signal?.throwIfAborted();
+    return scores;
+  }
+
   /** Waits for what is being computed; later calls are refused. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
     await this.#sampling.idle();
     await this.#scoring.idle();
+    this.#onClose?.();
   }
 
   async #sampleCohort(cohort: Cohort, jobs: readonly Job[]): Promise<(readonly SampledSequence[])[]> {
     const { layers, kvHeads, headDim } = this.#runtime.config;
     const { prompts, time } = cohort;
-    const first = await this.#readPrompts(prompts, time);
+    const weights = await this.#weights();
+    const first = await this.#readPrompts(prompts, time, weights);
     const all = jobs.flatMap((job, i) => startRows(job, cohort.promptOf[i]));
     let rows = all.length < MIN_SEQUENCES ? [...all, fillerRow(all[0])] : all;
     // From here on the caches hold one block a row; where requests share a prompt its block is repeated.
@@ -140,7 +234,7 @@ export class EmbeddedSampler implements Sampler {
       }
       const session = await this.#runtime.step();
       const view = recent.view(rows.length * kvHeads * headDim);
-      const outputs = await session.run(this.#stepFeeds(rows, time, prompt, view));
+      const outputs = await session.run({ ...weights, ...this.#stepFeeds(rows, time, prompt, view) });
       recent.append(takeCache(outputs, layers));
       extendRows(rows, outputs['logits']);
     }
@@ -157,7 +251,10 @@ export class EmbeddedSampler implements Sampler {
       }),
     );
     const sequences = calls.map(({ request }) => request);
-    const feeds = { ...this.#sequenceFeeds(sequences, time, index), targets: paddedIds(targets) };
+    const feeds = {
+      ...this.#sequenceFeeds(sequences, time, index, await this.#weights()),
+      targets: paddedIds(targets),
+    };
     const { logprobs } = await (await this.#runtime.scoring()).run(feeds);
     let at = 0;
     return calls.map(({ request }) => {
@@ -193,16 +290,22 @@ export class EmbeddedSampler implements Sampler {
   async #readPrompts(
     prompts: readonly (readonly number[])[],
     time: number,
+    weights: Feeds,
   ): Promise<{ logits: Float32Array; cache: Cache; lines: number }> {
     const lines = lineCount(prompts.length, time);
     const last = prompts.map((prompt, line) => line * time + prompt.length - 1);
-    const outputs = await (await this.#runtime.prompt()).run(this.#sequenceFeeds(prompts, time, last));
+    const outputs = await (await this.#runtime.prompt()).run(this.#sequenceFeeds(prompts, time, last, weights));
     const logits = outputs['logits'].subarray(0, prompts.length * this.#runtime.config.vocabSize);
     return { logits, cache: takeCache(outputs, this.#runtime.config.layers), lines };
   }
 
   /** What both graphs over whole sequences read: `lineCount` lines of ids, and the rows to be scored, fillers after them. */
-  #sequenceFeeds(sequences: readonly (readonly number[])[], time: number, scored: readonly number[]): Feeds {
+  #sequenceFeeds(
+    sequences: readonly (readonly number[])[],
+    time: number,
+    scored: readonly number[],
+    weights: Feeds,
+  ): Feeds {
     const { heads, kvHeads } = this.#runtime.config;
     const folds = heads / kvHeads;
     const ids = new BigInt64Array(lineCount(sequences.length, time) * time);
@@ -210,7 +313,7 @@ export class EmbeddedSampler implements Sampler {
       sequence.forEach((token, position) => (ids[line * time + position] = BigInt(token))),
     );
     return {
-      ...this.#weights,
+      ...weights,
       ids: { data: ids, shape: [ids.length] },
       mask: { data: causalMask(time, folds), shape: [folds * time, time] },
       index: paddedIds(scored),
@@ -227,7 +330,6 @@ export class EmbeddedSampler implements Sampler {
     const lengths = rows.map((row) => row.job.request.prompt.length);
     lengths.forEach((length, i) => mask.fill(MASKED, i * width + length, i * width + time));
     const feeds: Record<string, Feeds[string]> = {
-      ...this.#weights,
       ids: { data: BigInt64Array.from(rows, (row) => tokenBack(row, 0)), shape: [count] },
       positions: {
         data: BigInt64Array.from(lengths, (length) => BigInt(Math.min(length + sampled, maxPositions) - 1)),
@@ -264,7 +366,8 @@ function lineCount(count: number, time: number): number {
 }
 
 /** Refuses settings that cannot be honoured, rather than ignoring them. */
-function checkParams({ maxTokens, temperature = 1, topP = 1, topK = -1, seed = 0 }: SamplingParams): void {
+function checkParams(params: SamplingParams): void {
+  const { maxTokens, temperature = 1, topP = 1, topK = -1, seed = 0, topLogprobs = 0 } = params;
   const fail = (name: string, value: number, range: string): never => {
     throw new TabwrightError('backend', `Sampling parameter ${name} is ${value}; it must be ${range}.`, {
       code: 'bad-sampling-params',
@@ -276,35 +379,48 @@ function checkParams({ maxTokens, temperature = 1, topP = 1, topK = -1, seed = 0
     fail('temperature', temperature, 'zero or a positive number');
   if (!(topP > 0 && topP <= 1)) fail('topP', topP, 'above 0 and at most 1');
   if (!(topK === -1 || (Number.isInteger(topK) && topK >= 1))) fail('topK', topK, 'a positive integer, or -1 for off');
+  if (!(Number.isInteger(topLogprobs) && topLogprobs >= 0))
+    fail('topLogprobs', topLogprobs, 'a whole number, 0 for none');
   if (!Number.isSafeInteger(seed)) fail('seed', seed, 'a safe integer');
 }
 
 function startRows(job: Job, prompt: number): Row[] {
   const seed = job.request.params.seed ?? randomInt(2 ** 47);
   return Array.from({ length: job.request.numSamples }, (_, i) => {
-    return { job, prompt, rng: createRng('sample', seed + i), tokens: [], logprobs: [], stop: undefined, length: 0 };
+    return {
+      job,
+      sample: i,
+      prompt,
+      rng: createRng('sample', seed + i),
+      tokens: [],
+      logprobs: [],
+      top: [],
+      stop: undefined,
+      length: 0,
+    };
   });
 }
 
 /** A row that is computed beside `row` and belongs to nobody. */
 function fillerRow({ job, prompt }: Row): Row {
-  return { job, prompt, rng: createRng('filler'), tokens: [], logprobs: [], stop: 'length', length: 0 };
+  const rng = createRng('filler');
+  return { job, sample: -1, prompt, rng, tokens: [], logprobs: [], top: [], stop: 'length', length: 0 };
 }
 
 /** Appends one token to every row; rows that have already finished get a filler that nobody reads. */
 function extendRows(rows: readonly Row[], logits: Float32Array): void {
   const vocabulary = logits.length / rows.length;
   rows.forEach((row, i) => {
-    const { temperature = 1, topP = 1, topK = -1, stop = [], maxTokens } = row.job.request.params;
-    const chosen = chooseToken(
-      logits.subarray(i * vocabulary, (i + 1) * vocabulary),
-      { temperature, topP, topK },
-      row.rng.next(),
-    );
+    const { params, onToken, stopWhen } = row.job.request;
+    const { temperature = 1, topP = 1, topK = -1, stop = [], maxTokens, topLogprobs = 0 } = params;
+    const own = logits.subarray(i * vocabulary, (i + 1) * vocabulary);
+    const chosen = chooseToken(own, { temperature, topP, topK }, row.rng.next());
     row.tokens.push(chosen.token);
     row.logprobs.push(chosen.logprob);
     if (row.stop !== undefined) return;
-    if (stop.includes(chosen.token)) row.stop = 'stop';
+    if (topLogprobs > 0) row.top.push(likeliestTokens(own, topLogprobs));
+    onToken?.(row.sample, chosen.token, chosen.logprob);
+    if (stop.includes(chosen.token) || stopWhen?.(row.tokens)) row.stop = 'stop';
     else if (row.tokens.length >= maxTokens) row.stop = 'length';
     if (row.stop !== undefined) row.length = row.tokens.length;
   });
@@ -316,6 +432,7 @@ function tokenBack({ tokens, job }: Row, back: number): bigint {
   return BigInt((at >= 0 ? tokens[at] : job.request.prompt.at(at)) ?? -1);
 }
 
-function finished({ tokens, logprobs, length, stop }: Row): SampledSequence {
-  return { tokens: tokens.slice(0, length), logprobs: logprobs.slice(0, length), stop: stop! };
+function finished({ job, tokens, logprobs, top, length, stop }: Row): SampledSequence {
+  const sequence = { tokens: tokens.slice(0, length), logprobs: logprobs.slice(0, length), stop: stop! };
+  return (job.request.params.topLogprobs ?? 0) > 0 ? { ...sequence, topLogprobs: top } : sequence;
 }

@@ -10,11 +10,18 @@ import type {
   ForwardOutput,
   LossConfig,
   LossName,
-  Sampler,
+  ScoringSampler,
   Trainer,
 } from '../core/index.ts';
 import { adamStep, checkAdamParams, createAdamState, l2Norm, type AdamState } from './adam.ts';
-import { loadTrainerState, saveModel, saveTrainerState } from './checkpoint.ts';
+import {
+  loadTrainedWeights,
+  loadTrainerState,
+  saveAdapters,
+  saveModel,
+  saveTrainerState,
+  type TrainerState,
+} from './checkpoint.ts';
 import { loraParts, loraSpecs, mergeLora, parseLoraConfig, type LoraConfig } from './lora.ts';
 import { LOSS_SCALARS, LOSSES_BY_ROW } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
@@ -24,7 +31,7 @@ import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { splitTargets } from './target-columns.ts';
 import { trainingGraph } from './training-graph.ts';
 import type { GraphLora } from './transformer.ts';
-import { drawWeights, initWeights, Weights } from './weights.ts';
+import { drawWeights, initWeights, weightFeeds, Weights } from './weights.ts';
 
 export const DEFAULT_TOKEN_BUDGET = 1024;
 
@@ -36,6 +43,15 @@ export type EmbeddedTrainerOptions = SessionOptions & {
   readonly lora?: LoraConfig;
   /** Seed of fresh adapters. Default 0. */
   readonly seed?: number;
+  /**
+   * With adapters: the weights belong to others too. They are never changed, saved states name them by this fingerprint
+   * instead of holding them, and samplers read them where they lie, adapters beside them. Default: they are this trainer's.
+   */
+  readonly sharedBase?: string;
+  /** Compiled sampling graphs to use, which stay the caller's. Default: the trainer's own. */
+  readonly samplers?: SamplerRuntime;
+  /** Called once when the trainer is closed. */
+  readonly onClose?: () => void;
   /** Padded tokens a micro-batch. Default 1024: large enough for the products, small enough for the processor's caches. */
   readonly tokenBudget?: number;
   /**
@@ -74,7 +90,14 @@ export class EmbeddedTrainer implements Trainer {
     this.#gradient = new Weights(trained.specs);
     this.#spare = [new Weights(trained.specs), new Weights(trained.specs)];
     this.#adam = createAdamState(trained.flat.length);
-    this.#samplers = new SamplerRuntime(options.config, options);
+    if (options.sharedBase !== undefined && !this.#adapters)
+      throw new Error('internal: a trainer without adapters needs weights of its own');
+    // A shared base is not copied for every snapshot; its adapters stay beside it.
+    const lora = options.sharedBase === undefined ? undefined : this.#lora?.config;
+    const { threads } = options;
+    this.#samplers =
+      options.samplers ??
+      new SamplerRuntime(options.config, { ...(threads ? { threads } : {}), ...(lora ? { lora } : {}) });
   }
 
   /** A trainer on random weights. */
@@ -173,13 +196,7 @@ export class EmbeddedTrainer implements Trainer {
   saveState(path: string, options: CallOptions = {}): Promise<void> {
     return this.#inOrder(async () => {
       options.signal?.throwIfAborted();
-      await saveTrainerState(path, {
-        config: this.config,
-        base: this.#base,
-        adapters: this.#adapters,
-        lora: this.#options.lora,
-        adam: this.#adam,
-      });
+      await saveTrainerState(path, this.#state());
     });
   }
 
@@ -187,29 +204,45 @@ export class EmbeddedTrainer implements Trainer {
   loadState(path: string, options: CallOptions = {}): Promise<void> {
     return this.#inOrder(async () => {
       options.signal?.throwIfAborted();
-      await loadTrainerState(path, {
-        config: this.config,
-        base: this.#base,
-        adapters: this.#adapters,
-        lora: this.#options.lora,
-        adam: this.#adam,
-      });
+      await loadTrainerState(path, this.#state());
       this.#gradient.flat.fill(0);
     });
   }
 
-  /** The model alone, adapters merged in, as a folder that `loadModel` reads. */
-  saveWeightsForSampler(path: string, options: CallOptions = {}): Promise<void> {
+  /** The weights of a state, or those saved for sampling from adapters; the optimiser starts afresh. */
+  loadWeights(path: string, options: CallOptions = {}): Promise<void> {
     return this.#inOrder(async () => {
       options.signal?.throwIfAborted();
-      await saveModel(path, this.config, this.#merged());
+      await loadTrainedWeights(path, this.#state());
+      this.#gradient.flat.fill(0);
+      this.#adam.first.fill(0);
+      this.#adam.second.fill(0);
+      this.#adam.step = 0;
     });
   }
 
-  saveWeightsAndGetSampler(options: CallOptions = {}): Promise<Sampler> {
+  /** The model alone, adapters merged in, as a folder that `loadModel` reads; adapters alone where the base is shared. */
+  saveWeightsForSampler(path: string, options: CallOptions = {}): Promise<void> {
+    return this.#inOrder(async () => {
+      options.signal?.throwIfAborted();
+      const { sharedBase } = this.#options;
+      const { config } = this;
+      if (sharedBase === undefined || !this.#adapters || !this.#lora) await saveModel(path, config, this.#merged());
+      else {
+        const lora = this.#lora.config;
+        await saveAdapters(path, { config, lora, adapters: this.#adapters, base: sharedBase, madeAtStep: this.step });
+      }
+    });
+  }
+
+  saveWeightsAndGetSampler(options: CallOptions = {}): Promise<ScoringSampler> {
     return this.#inOrder(() => {
       options.signal?.throwIfAborted();
-      return Promise.resolve(new EmbeddedSampler(this.#samplers, this.#merged(), this.step));
+      const { sharedBase } = this.#options;
+      if (sharedBase === undefined || !this.#adapters)
+        return Promise.resolve(new EmbeddedSampler(this.#samplers, this.#merged(), this.step));
+      const feeds = { ...weightFeeds(this.#base), ...weightFeeds(this.#adapters.clone()) };
+      return Promise.resolve(new EmbeddedSampler(this.#samplers, () => Promise.resolve(feeds), this.step));
     });
   }
 
@@ -228,7 +261,20 @@ export class EmbeddedTrainer implements Trainer {
     this.#disposed = true;
     await this.#queue;
     for (const session of this.#sessions.values()) await (await session).release();
-    await this.#samplers[Symbol.asyncDispose]();
+    if (!this.#options.samplers) await this.#samplers[Symbol.asyncDispose]();
+    this.#options.onClose?.();
+  }
+
+  #state(): TrainerState {
+    const { lora, sharedBase } = this.#options;
+    return {
+      config: this.config,
+      base: this.#base,
+      adapters: this.#adapters,
+      lora,
+      adam: this.#adam,
+      ...(sharedBase === undefined ? {} : { sharedBase }),
+    };
   }
 
   #merged(): Weights {
@@ -331,12 +377,6 @@ type PassOptions = {
   readonly backward: boolean;
   readonly scored?: ScoredPositions;
 };
-
-function weightFeeds(weights: Weights, prefix = ''): Feeds {
-  return Object.fromEntries(
-    weights.specs.map((spec) => [prefix + spec.name, { data: weights.view(spec.name), shape: spec.shape }]),
-  );
-}
 
 /** Loss settings as scalar inputs; a setting that the loss does not have is refused rather than ignored. */
 function lossScalars(loss: LossName, config: LossConfig): Feeds {

@@ -48,7 +48,7 @@ export function trainingGraph(options: TrainingGraphOptions): Graph {
 
   const attend = causalAttention(g, config, inputs, mask);
   const stream = residualStream(g, { config, weight, inputs, attend, index, ...(lora ? { lora } : {}) });
-  const logits = outputLogits(g, stream, config, weight);
+  const logits = outputLogits(g, stream, { config, weight, ...(lora ? { lora } : {}) });
   const logprobs = targetLogprobs(g, logits, targets);
   const lossInputs: Record<string, Value> = {};
   for (const name of LOSS_VECTORS[loss]) lossInputs[name] = g.input(`loss.${name}`, 'float32', ['N']);

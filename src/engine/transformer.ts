@@ -75,9 +75,15 @@ export function residualStream(g: Graph, options: TransformerOptions): Value {
 }
 
 /** Final norm and output head on selected rows: logits [N, V]. */
-export function outputLogits(g: Graph, rows: Value, config: ModelConfig, weight: (name: string) => Value): Value {
+export function outputLogits(
+  g: Graph,
+  rows: Value,
+  { config, weight, lora }: Pick<TransformerOptions, 'config' | 'weight' | 'lora'>,
+): Value {
   const normed = rmsNorm(g, rows, weight('norm'), config.rmsNormEps);
-  return linear(g, normed, [weight(config.tieEmbeddings ? 'embed' : 'head')])[0];
+  if (config.tieEmbeddings) return linear(g, normed, [weight('embed')])[0];
+  const delta = lora && adapterDelta(g, { x: normed, name: 'head', lora, weight, residual: undefined });
+  return linear(g, normed, [weight('head')], [delta])[0];
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { createRng, type Rng } from '../util/index.ts';
 import type { ModelConfig } from './model-config.ts';
+import type { Feeds } from './session.ts';
 
 export type WeightSpec = {
   /** The engine's name. */
@@ -121,6 +122,13 @@ function fillNormal(view: Float32Array, { mean, std }: WeightSpec['init'], rng: 
     view[i] = mean + radius * Math.cos(angle);
     if (i + 1 < view.length) view[i + 1] = mean + radius * Math.sin(angle);
   }
+}
+
+/** Weights as inputs of a graph, without a copy. */
+export function weightFeeds(weights: Weights, prefix = ''): Feeds {
+  return Object.fromEntries(
+    weights.specs.map((spec) => [prefix + spec.name, { data: weights.view(spec.name), shape: spec.shape }]),
+  );
 }
 
 export function elements(shape: readonly number[]): number {

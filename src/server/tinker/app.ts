@@ -1,0 +1,60 @@
+// Tinker's API as routes, with what is common to all of them: who may ask, how failures look, what is counted.
+
+import { Hono } from 'hono';
+import { isAbort } from '../../core/index.ts';
+import { guard } from './guard.ts';
+import { refusal, refusalOf } from './refusals.ts';
+import { addCheckpointRoutes, DOWNLOADS } from './routes-checkpoints.ts';
+import { addFutureRoutes } from './routes-futures.ts';
+import { addSamplingRoutes } from './routes-sampling.ts';
+import { addSessionRoutes, type ClientFlags } from './routes-session.ts';
+import { addTrainingRoutes } from './routes-training.ts';
+import type { Services } from './services.ts';
+
+export type AppOptions = {
+  readonly services: Services;
+  /** Default: none, and loopback alone. */
+  readonly key: string | undefined;
+  readonly clientConfig: ClientFlags;
+  readonly cancelEnabled: boolean;
+};
+
+export const API = '/api/v1';
+
+export function createApp({ services, key, clientConfig, cancelEnabled }: AppOptions): Hono {
+  const { metrics, onFailure } = services.parts;
+  const app = new Hono();
+  app.onError((error, context) => {
+    const { status, body } = refusalOf(error);
+    if (status === 500 && !isAbort(error)) onFailure(error);
+    return context.json(body, status);
+  });
+  app.notFound((context) => {
+    const { status, body } = refusalOf(
+      refusal('not-found', `${context.req.method} ${context.req.path} is not served here.`),
+    );
+    return context.json(body, status);
+  });
+  app.use(async (context, next) => {
+    await next();
+    metrics.request(context.req.routePath, context.res.status);
+  });
+  app.use(guard(key, (path) => path === '/healthz' || path === `${API}/healthz` || isDownload(path)));
+  app.get('/healthz', (context) => context.json({ status: 'ok' }));
+  app.get('/metrics', async (context) =>
+    context.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType }),
+  );
+  const api = new Hono();
+  addSessionRoutes(api, { services, clientConfig, cancelEnabled });
+  addTrainingRoutes(api, services);
+  addFutureRoutes(api, services);
+  addSamplingRoutes(api, services);
+  addCheckpointRoutes(api, services, API);
+  app.route(API, api);
+  return app;
+}
+
+/** Their addresses hold a token of their own. */
+function isDownload(path: string): boolean {
+  return path.startsWith(`${API}${DOWNLOADS}/`);
+}

@@ -1,0 +1,97 @@
+// Bodies as they come in: never more than the limit is kept, whatever the sender says their length is, and what is
+// compressed is opened within the same limit.
+
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Context } from 'hono';
+import type { z } from 'zod';
+import { DEFAULT_LIMITS, openZstd, parseJson, type DecodeLimits, type WireJson } from '../../tinker/index.ts';
+import { refusal } from './refusals.ts';
+
+const open = promisify(gunzip);
+
+export type Body = {
+  readonly bytes: Uint8Array;
+  /** False where the rest was left unread because it is too much. */
+  readonly complete: boolean;
+};
+
+export async function readBytes(context: Context, maxBytes: number): Promise<Body> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += part.length;
+    if (size > maxBytes) return { bytes: parts[0] ?? part, complete: false };
+    parts.push(part);
+  }
+  const bytes = parts.length === 1 ? parts[0] : new Uint8Array(Buffer.concat(parts));
+  const encoding = context.req.header('content-encoding')?.toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return { bytes, complete: true };
+  if (encoding === 'zstd') return { bytes: openZstd(bytes, maxBytes), complete: true };
+  if (encoding !== 'gzip') {
+    throw refusal(
+      'unsupported-body',
+      `Content-Encoding ${JSON.stringify(encoding)} is not read here; zstd and gzip are.`,
+    );
+  }
+  try {
+    return { bytes: await open(bytes, { maxOutputLength: maxBytes }), complete: true };
+  } catch (error) {
+    const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw isLarge ? tooLarge(maxBytes) : refusal('bad-request', 'The body is no gzip.');
+  }
+}
+
+export function tooLarge(maxBytes: number): Error {
+  return refusal('body-too-large', `The body is larger than ${maxBytes} bytes; send less at a time.`);
+}
+
+export function decodeLimits(maxBytes: number): DecodeLimits {
+  return { ...DEFAULT_LIMITS, maxBytes };
+}
+
+/** A JSON body, whole numbers of 64 bits exact; an empty one is an empty object. */
+export async function readJson(context: Context, maxBytes: number): Promise<{ value: WireJson; bytes: number }> {
+  const { bytes, complete } = await readBytes(context, maxBytes);
+  if (!complete) throw tooLarge(maxBytes);
+  const value = bytes.length === 0 ? {} : parseJson(bytes, decodeLimits(maxBytes));
+  return { value, bytes: bytes.length };
+}
+
+export function parseBody<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join('.')}: ${message}`,
+  );
+  throw refusal('bad-request', problems.join('; '));
+}
+
+/** Model and number of a request that could not be read whole, where its beginning tells them: they come first. */
+export function peekProto(bytes: Uint8Array): { modelId: string; seqId: number } | undefined {
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      const byte = bytes[at++] ?? 0;
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+    return NaN;
+  };
+  if (varint() !== 0x0a) return undefined; // field 1, a text
+  const length = varint();
+  if (!(length > 0 && length < 1_000 && at + length < bytes.length)) return undefined;
+  const modelId = new TextDecoder().decode(bytes.subarray(at, at + length));
+  at += length;
+  if (varint() !== 0x10) return undefined; // field 2, a number
+  const seqId = varint();
+  return seqId > 0 ? { modelId, seqId } : undefined;
+}
+
+/** The same of JSON, which has been read but is not what it should be. */
+export function peekJson(value: WireJson): { modelId: string; seqId: number } | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const { model_id: modelId, seq_id: seqId } = value as { model_id?: unknown; seq_id?: unknown };
+  return typeof modelId === 'string' && typeof seqId === 'number' ? { modelId, seqId } : undefined;
+}

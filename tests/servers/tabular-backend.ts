@@ -1,0 +1,96 @@
+// A backend over the tabular model: trains and samples at once, so that what a server does with requests shows without
+// the time that a real model takes.
+
+import { createFakeTrainer } from '../../src/testing/index.ts';
+import type { Backend, Sampler, ScoringSampler, Trainer } from '../../src/core/index.ts';
+
+export const VOCABULARY = 32;
+export const CONTEXT = 64;
+
+export interface TabularBackend extends Backend {
+  /** Trainers that have been made and not disposed of. */
+  readonly open: number;
+  /** What is waited for before each pass, so that a test can hold it up. */
+  gate: Promise<void>;
+}
+
+export function createTabularBackend(): TabularBackend {
+  const disk = new Map<string, string>();
+  let open = 0;
+  const make = () =>
+    createFakeTrainer({
+      vocabularySize: VOCABULARY,
+      window: 1,
+      baseLogits: () => new Array<number>(VOCABULARY).fill(0),
+      disk,
+    });
+  const backend: TabularBackend = {
+    modelName: 'tabular',
+    vocabSize: VOCABULARY,
+    contextLength: CONTEXT,
+    gate: Promise.resolve(),
+    get open() {
+      return open;
+    },
+    async createTrainer({ from }) {
+      const trainer = make();
+      if (from !== undefined) await trainer.loadState(from.path);
+      open++;
+      let disposed = false;
+      return {
+        get step() {
+          return trainer.step;
+        },
+        forward: async (...args) => (await backend.gate, trainer.forward(...args)),
+        forwardBackward: async (...args) => (await backend.gate, trainer.forwardBackward(...args)),
+        forwardBackwardCustom: (...args) => trainer.forwardBackwardCustom(...args),
+        optimStep: (...args) => trainer.optimStep(...args),
+        saveState: (...args) => trainer.saveState(...args),
+        loadState: (...args) => trainer.loadState(...args),
+        saveWeightsForSampler: (...args) => trainer.saveWeightsForSampler(...args),
+        saveWeightsAndGetSampler: async (...args) => scoring(await trainer.saveWeightsAndGetSampler(...args)),
+        async [Symbol.asyncDispose]() {
+          if (!disposed) open--;
+          disposed = true;
+        },
+      } satisfies Trainer;
+    },
+    async openSampler(path) {
+      const trainer = make();
+      if (path !== undefined) await trainer.loadState(path);
+      return scoring(await trainer.saveWeightsAndGetSampler());
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  return backend;
+}
+
+/** With what may stand at each place of a prompt: every token scored by itself. */
+function scoring(sampler: Sampler): ScoringSampler {
+  const all = async (prompt: readonly number[]): Promise<number[]> =>
+    Promise.all(
+      Array.from({ length: VOCABULARY }, async (_, token) =>
+        (await sampler.computeLogprobs([...prompt, token])).at(-1)!,
+      ),
+    );
+  return {
+    version: sampler.version,
+    sample: (...args) => sampler.sample(...args),
+    computeLogprobs: (...args) => sampler.computeLogprobs(...args),
+    async scorePrompt(tokens, { topK = 0, targets } = {}) {
+      const rows = await Promise.all(tokens.slice(1).map((_, i) => all(tokens.slice(0, i + 1))));
+      const width = targets === undefined ? 0 : targets.length / rows.length;
+      const ranked = rows.map((row) =>
+        row.map((logprob, token) => ({ token, logprob })).sort((a, b) => b.logprob - a.logprob || a.token - b.token),
+      );
+      return {
+        logprobs: await sampler.computeLogprobs(tokens),
+        ...(topK > 0 ? { topK: [[], ...ranked.map((row) => row.slice(0, topK))] } : {}),
+        ...(targets === undefined
+          ? {}
+          : { targets: targets.map((token, i) => (token < 0 ? 0 : rows[Math.floor(i / width)][token])) }),
+      };
+    },
+    [Symbol.asyncDispose]: () => sampler[Symbol.asyncDispose](),
+  };
+}

@@ -14,7 +14,7 @@ export {
   sampleResponseFromJson,
   sampleResponseToJson,
 } from './json-sample.ts';
-export { formatJson, parseJson, type WireJson } from './json-text.ts';
+export { formatJson, parseJson, parsePlainJson, type WireJson } from './json-text.ts';
 export { DEFAULT_LIMITS, type DecodeLimits } from './limits.ts';
 export { reduceMetrics, type ChunkMetrics } from './metric-reduction.ts';
 export type * from './model.ts';
@@ -37,4 +37,5 @@ export {
   toSparse,
   type TopkRow,
 } from './tensors.ts';
+export { malformed, tooLarge, unsendable } from './wire-error.ts';
 export { openZstd } from './zstd.ts';

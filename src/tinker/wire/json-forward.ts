@@ -6,7 +6,6 @@ import { datumFromJson, datumToJson, mapValues, tensorsFromJson, tensorsToJson }
 import type { WireJson } from './json-text.ts';
 import { DEFAULT_LIMITS, type DecodeLimits } from './limits.ts';
 import type { ForwardBackwardOutput, ForwardBackwardRequest } from './model.ts';
-import { malformed } from './wire-error.ts';
 
 export function forwardBackwardRequestToJson(request: ForwardBackwardRequest): JsonMap {
   const { modelId, seqId, data, lossFn, lossConfig, forwardOnly } = request;
@@ -39,10 +38,7 @@ export function forwardBackwardRequestFromJson(
     data: asList(input['data'], `${key}.data`).map((datum, i) => datumFromJson(datum, `data[${i}]`, limits)),
     lossFn: asText(input['loss_fn'], `${key}.loss_fn`),
     lossConfig: mapValues(config, (setting, name) => {
-      if (typeof setting !== 'number' && typeof setting !== 'string') {
-        throw malformed(`loss_fn_config.${name}`, 'expected a number or a text');
-      }
-      return setting;
+      return typeof setting === 'string' ? setting : asNumber(setting, `loss_fn_config.${name}`);
     }),
     forwardOnly,
   };

@@ -22,6 +22,8 @@ export function asText(value: WireJson | undefined, where: string): string {
 }
 
 export function asNumber(value: WireJson | undefined, where: string): number {
+  // A large float may be written without a point; it is no less exact for it.
+  if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'number') throw wrong(where, 'a number', value);
   return value;
 }

@@ -8,16 +8,15 @@ export type WireJson =
   null | boolean | number | bigint | string | readonly WireJson[] | { readonly [key: string]: WireJson | undefined };
 
 export function parseJson(source: string | Uint8Array, limits: DecodeLimits = DEFAULT_LIMITS): WireJson {
-  const size = source.length;
-  if (size > limits.maxBytes) throw tooLarge('bytes of a JSON message', size, limits.maxBytes);
-  const text = typeof source === 'string' ? source : decodeUtf8(source);
-  const unsafe = scan(text, limits);
-  try {
-    return unsafe.length === 0 ? (JSON.parse(text) as WireJson) : parseWithBigints(text, unsafe);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw malformed('a JSON message', /NaN|Infinity/.test(text) ? 'NaN and Infinity are no JSON' : 'it is no JSON');
-  }
+  const text = textOf(source, limits);
+  return parseText(text, scan(text, limits));
+}
+
+/** For messages that have no 64-bit numbers: every number is a `number`. */
+export function parsePlainJson(source: string | Uint8Array, limits: DecodeLimits = DEFAULT_LIMITS): WireJson {
+  const text = textOf(source, limits);
+  scan(text, limits);
+  return parseText(text, []);
 }
 
 /** Bigints become whole numbers of as many digits as they need; numbers that are not finite are refused. */
@@ -35,6 +34,20 @@ export function formatJson(value: WireJson | object): string {
   });
   if (marks.size === 0) return text;
   return text.replaceAll(new RegExp(`"${nonce}\\d+"`, 'g'), (mark) => marks.get(mark)!);
+}
+
+function textOf(source: string | Uint8Array, { maxBytes }: DecodeLimits): string {
+  if (source.length > maxBytes) throw tooLarge('bytes of a JSON message', source.length, maxBytes);
+  return typeof source === 'string' ? source : decodeUtf8(source);
+}
+
+function parseText(text: string, long: readonly Range[]): WireJson {
+  try {
+    return long.length === 0 ? (JSON.parse(text) as WireJson) : parseWithBigints(text, long);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw malformed('a JSON message', /NaN|Infinity/.test(text) ? 'NaN and Infinity are no JSON' : 'it is no JSON');
+  }
 }
 
 const DECODER = new TextDecoder('utf-8', { fatal: true });

@@ -64,12 +64,17 @@ export function createKernelSession(client: Kernel, browserId: string): ReplSess
     },
     async screenshot({ signal, deadlineMs = DEFAULT_WAIT_MS }) {
       // The whole screen, address bar included, which is more than a page can forge.
-      const response = await client.browsers.computer.captureScreenshot(
-        browserId,
-        {},
-        { signal, timeout: deadlineMs, maxRetries: 0 },
-      );
-      return new Uint8Array(await response.arrayBuffer());
+      try {
+        const response = await client.browsers.computer.captureScreenshot(
+          browserId,
+          {},
+          { signal, timeout: deadlineMs, maxRetries: 0 },
+        );
+        return new Uint8Array(await response.arrayBuffer());
+      } catch (error) {
+        signal.throwIfAborted();
+        throw noPicture(browserId, error);
+      }
     },
     async health({ signal, deadlineMs = DEFAULT_WAIT_MS }) {
       try {
@@ -89,6 +94,16 @@ export function createKernelSession(client: Kernel, browserId: string): ReplSess
 /** Of an HTTP answer; undefined where there was none. */
 export function statusOf(error: unknown): number | undefined {
   return (error as { readonly status?: number }).status;
+}
+
+function noPicture(browserId: string, cause: unknown): TabwrightError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new TabwrightError('browser', `Kernel gave no picture of the browser ${browserId}: ${reason}`, {
+    code: 'no-picture',
+    details: { browserId, reason },
+    retryable: true,
+    cause,
+  });
 }
 
 function cellRefused(browserId: string, cause: unknown): TabwrightError {

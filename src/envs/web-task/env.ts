@@ -1,0 +1,72 @@
+// The environment `web-task`: any website, one tool (`browser_repl`), an answer in words. Sessions come from a provider,
+// so where the browser is and whether it is jailed is decided elsewhere. Who judges comes in as a verifier.
+
+import { createHash } from 'node:crypto';
+import { TabwrightError, type Env, type Task } from '../../core/index.ts';
+import type { SessionProvider } from '../../repl/index.ts';
+import { webTaskConfigSchema, type WebTaskConfig } from './config.ts';
+import { openWebEpisode } from './episode.ts';
+import type { Verifier } from './verifier.ts';
+
+export const WEB_TASK = 'web-task';
+
+export type WebTaskSpec = {
+  readonly url: string;
+  readonly instruction: string;
+  /** Unique within the list. Default: made of url and instruction. */
+  readonly id?: string;
+};
+
+export type WebTaskEnvOptions = {
+  /** Given to the environment: disposed with it. */
+  readonly provider: SessionProvider;
+  /** `task(seed)` is the one at `seed`, again and again from the first. */
+  readonly tasks: readonly WebTaskSpec[];
+  /** Episodes open at once: as many as the provider has sessions. */
+  readonly capacity: number;
+  readonly config?: Partial<WebTaskConfig>;
+  /** Default: nobody; episodes end without a number then. */
+  readonly verify?: Verifier;
+  /** Milliseconds that a session may take to be had. Default 120,000. */
+  readonly acquireMs?: number;
+};
+
+export function createWebTaskEnv(options: WebTaskEnvOptions): Env {
+  const { provider, tasks, capacity, verify, acquireMs = 120_000 } = options;
+  const config = webTaskConfigSchema.parse(options.config ?? {});
+  if (tasks.length === 0) throw new TabwrightError('config', 'There are no web tasks.', { code: 'no-tasks' });
+  return {
+    name: WEB_TASK,
+    capacity,
+    maxActions: config.maxTurns,
+    task: (seed) => webTask(tasks[seed % tasks.length], seed),
+    async open(task, { signal }) {
+      const { startUrl } = task;
+      if (task.env !== WEB_TASK || startUrl === undefined) {
+        throw new TabwrightError('env', `the task ${task.id} is of ${task.env}, not of ${WEB_TASK} with a start page`, {
+          code: 'wrong-env',
+          details: { task: task.id, env: task.env },
+        });
+      }
+      const lease = await provider.acquire({ signal, deadlineMs: acquireMs });
+      try {
+        return await openWebEpisode({
+          task: { ...task, startUrl },
+          lease,
+          config,
+          signal,
+          ...(verify === undefined ? {} : { verify }),
+        });
+      } catch (error) {
+        await lease[Symbol.asyncDispose]();
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose](),
+  };
+}
+
+export function webTask({ url, instruction, id }: WebTaskSpec, seed = 0): Task {
+  const name = id ?? createHash('sha256').update(`${url}\n${instruction}`).digest('hex').slice(0, 12);
+  return { id: `${WEB_TASK}/${name}`, env: WEB_TASK, instruction, seed, startUrl: url };
+}

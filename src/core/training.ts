@@ -87,11 +87,16 @@ export interface Trainer extends AsyncDisposable {
   forwardBackwardCustom(data: readonly Datum[], loss: CustomLoss, options?: CallOptions): Promise<ForwardOutput>;
   /** One Adam step with the accumulated gradient, which it clears. */
   optimStep(params: AdamParams, options?: CallOptions): Promise<{ readonly metrics: Readonly<Record<string, number>> }>;
-  /** Weights and optimiser state, written whole or not at all. `path` is a folder (embedded) or a checkpoint name (tinker). */
-  saveState(path: string, options?: CallOptions): Promise<void>;
+  /**
+   * Weights and optimiser state, written whole or not at all; gives what `loadState` takes. That is `path` itself, a folder,
+   * in this process; a server names its checkpoint after the last part of `path` and gives a `tinker://` path.
+   */
+  saveState(path: string, options?: CallOptions): Promise<string>;
   loadState(path: string, options?: CallOptions): Promise<void>;
-  /** Weights only, in a form that a sampler can be made of. */
-  saveWeightsForSampler(path: string, options?: CallOptions): Promise<void>;
+  /** Deletes what `saveState` gave; nothing happens where there is nothing. */
+  removeState(path: string, options?: CallOptions): Promise<void>;
+  /** Weights only, in a form that a sampler can be made of; gives what `Backend.openSampler` takes. */
+  saveWeightsForSampler(path: string, options?: CallOptions): Promise<string>;
   /** A snapshot of the weights as they are now; later steps do not change it. */
   saveWeightsAndGetSampler(options?: CallOptions): Promise<Sampler>;
 }

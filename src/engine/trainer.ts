@@ -1,6 +1,7 @@
 // The embedded Trainer: Tinker's primitives over graphs in this process, on the CPU. One session a loss and
 // direction, compiled when first used; weights live in JavaScript and are lent to the runtime without a copy.
 
+import { rm } from 'node:fs/promises';
 import { TabwrightError } from '../core/index.ts';
 import type {
   AdamParams,
@@ -193,10 +194,18 @@ export class EmbeddedTrainer implements Trainer {
   }
 
   /** Weights (and adapters), Adam's moments and the step count into the folder `path`. */
-  saveState(path: string, options: CallOptions = {}): Promise<void> {
+  saveState(path: string, options: CallOptions = {}): Promise<string> {
     return this.#inOrder(async () => {
       options.signal?.throwIfAborted();
       await saveTrainerState(path, this.#state());
+      return path;
+    });
+  }
+
+  removeState(path: string, options: CallOptions = {}): Promise<void> {
+    return this.#inOrder(async () => {
+      options.signal?.throwIfAborted();
+      await rm(path, { recursive: true, force: true });
     });
   }
 
@@ -222,7 +231,7 @@ export class EmbeddedTrainer implements Trainer {
   }
 
   /** The model alone, adapters merged in, as a folder that `loadModel` reads; adapters alone where the base is shared. */
-  saveWeightsForSampler(path: string, options: CallOptions = {}): Promise<void> {
+  saveWeightsForSampler(path: string, options: CallOptions = {}): Promise<string> {
     return this.#inOrder(async () => {
       options.signal?.throwIfAborted();
       const { sharedBase } = this.#options;
@@ -232,6 +241,7 @@ export class EmbeddedTrainer implements Trainer {
         const lora = this.#lora.config;
         await saveAdapters(path, { config, lora, adapters: this.#adapters, base: sharedBase, madeAtStep: this.step });
       }
+      return path;
     });
   }
 

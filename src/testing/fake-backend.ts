@@ -120,6 +120,11 @@ export function createFakeTrainer(options: FakeBackendOptions): FakeTrainer {
       call?.signal?.throwIfAborted();
       const saved: Saved = { step, weights: entries(weights), first: entries(first), second: entries(second) };
       disk.set(path, JSON.stringify(saved));
+      return path;
+    },
+    async removeState(path, call) {
+      call?.signal?.throwIfAborted();
+      disk.delete(path);
     },
     async loadState(path, call) {
       call?.signal?.throwIfAborted();
@@ -139,6 +144,7 @@ export function createFakeTrainer(options: FakeBackendOptions): FakeTrainer {
     async saveWeightsForSampler(path, call) {
       call?.signal?.throwIfAborted();
       disk.set(path, JSON.stringify({ step, weights: entries(weights), first: [], second: [] } satisfies Saved));
+      return path;
     },
     async saveWeightsAndGetSampler(call) {
       call?.signal?.throwIfAborted();

@@ -15,7 +15,11 @@ describe('saveCheckpoint', () => {
   /** Saves as the embedded engine does: a folder. */
   const trainer: Trainer = {
     ...createFakeTrainer(toyModel()),
-    saveState: async (path) => void (await mkdir(path, { recursive: true })),
+    saveState: async (path) => {
+      await mkdir(path, { recursive: true });
+      return path;
+    },
+    removeState: (path) => rm(path, { recursive: true, force: true }),
     loadState: async (path) => {
       if (damaged.some((name) => path.endsWith(name)))
         throw new TabwrightError('store', `${path} is cut.`, { code: 'cut' });

@@ -1,7 +1,6 @@
 // Checkpoints of a training loop in its run folder: saved whole, recorded after that, the oldest removed last. The
 // record is the marker: what was written after the last one is cut off on resume.
 
-import { rm } from 'node:fs/promises';
 import { TabwrightError, type ProgressListener, type Trainer } from '../core/index.ts';
 import type { CheckpointRecord, RunFolder } from '../store/index.ts';
 
@@ -16,17 +15,35 @@ export type SaveCheckpointOptions = {
   readonly batch: number;
   /** Last one of its stage; it is kept. Default false. */
   readonly final?: boolean;
+  /** How many of the stage are kept. Default 2. */
+  readonly kept?: number;
   readonly signal: AbortSignal;
 };
 
 export async function saveCheckpoint(options: SaveCheckpointOptions): Promise<void> {
-  const { run, trainer, stage, batch, final = false, signal } = options;
+  const { run, trainer, stage, batch, final = false, kept = KEPT, signal } = options;
   const name = checkpointName(stage, batch);
-  await trainer.saveState(run.checkpointPath(name), { signal });
-  run.appendCheckpoint({ name, stage, batch, state_path: name, ...(final ? { final } : {}) });
-  const outdated = checkpointName(stage, batch - KEPT);
-  // A server's checkpoint is no folder here; there is nothing to remove then.
-  if (batch - KEPT > 0) await rm(run.checkpointPath(outdated), { recursive: true, force: true });
+  const folder = run.checkpointPath(name);
+  const saved = await trainer.saveState(folder, { signal });
+  // A folder moves with its run and is named relative to it; a server's checkpoint stays where it is. That of a server
+  // is kept for training only, so the last one of a stage is saved for sampling too.
+  const paths =
+    saved === folder
+      ? { state_path: name }
+      : {
+          state_path: saved,
+          ...(final ? { sampler_path: await trainer.saveWeightsForSampler(folder, { signal }) } : {}),
+        };
+  run.appendCheckpoint({ name, stage, batch, ...paths, ...(final ? { final } : {}) });
+  const outdated = checkpointName(stage, batch - kept);
+  const records = batch - kept > 0 ? await run.readCheckpoints() : [];
+  const record = records.findLast((earlier) => earlier.name === outdated);
+  if (record !== undefined) await trainer.removeState(statePath(run, record), { signal });
+}
+
+/** Where the state of a record lies: a folder of the run, or a server's path. */
+function statePath(run: RunFolder, { name, state_path = name }: CheckpointRecord): string {
+  return state_path === name ? run.checkpointPath(name) : state_path;
 }
 
 export type LoadCheckpointOptions = {
@@ -48,7 +65,7 @@ export async function loadLastCheckpoint(options: LoadCheckpointOptions): Promis
   let failure: TabwrightError | undefined;
   for (const record of keptRecords(await run.readCheckpoints(), stage)) {
     try {
-      await trainer.loadState(run.checkpointPath(record.state_path ?? record.name), { signal });
+      await trainer.loadState(statePath(run, record), { signal });
     } catch (error) {
       if (!(error instanceof TabwrightError)) throw error;
       failure ??= error;

@@ -46,6 +46,7 @@ export function createTabularBackend(): TabularBackend {
         forwardBackwardCustom: (...args) => trainer.forwardBackwardCustom(...args),
         optimStep: (...args) => trainer.optimStep(...args),
         saveState: (...args) => trainer.saveState(...args),
+        removeState: (...args) => trainer.removeState(...args),
         loadState: (...args) => trainer.loadState(...args),
         saveWeightsForSampler: (...args) => trainer.saveWeightsForSampler(...args),
         saveWeightsAndGetSampler: async (...args) => scoring(await trainer.saveWeightsAndGetSampler(...args)),

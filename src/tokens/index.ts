@@ -1,5 +1,6 @@
 // Text to token ids and back: tokenizers, conversation renderers.
 
+export { createNanoChat, nanoTokenizer } from './nano/chat.ts';
 export {
   createNanoRenderer,
   nanoReferences,

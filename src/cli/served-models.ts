@@ -1,0 +1,71 @@
+// Models as `tabwright serve` offers them: weights in the embedded backend, and the words that go with them. Which names
+// clients may use beside a model's own is said here too.
+
+import { TabwrightError } from '../core/index.ts';
+import { EmbeddedBackend } from '../engine/index.ts';
+import type { ServedModel } from '../server/index.ts';
+import { createNanoChat } from '../tokens/index.ts';
+import { openModel } from './models.ts';
+
+export type ServedModelsOptions = {
+  /** As `--model` has them, separated by commas. */
+  readonly models: string;
+  /** As `--model-name` has them: `alias` for the first model or `alias=model`, separated by commas. */
+  readonly aliases: string | undefined;
+  /** Threads of the engine. Default all. */
+  readonly threads: number | undefined;
+};
+
+/** Dispose of the backends when the server is down. */
+export async function openServedModels(options: ServedModelsOptions): Promise<readonly ServedModel[]> {
+  const names = listOf(options.models);
+  const aliases = readAliases(names, options.aliases);
+  const opened: ServedModel[] = [];
+  try {
+    for (const name of names) opened.push(await openServed(name, aliases.get(name) ?? [], options.threads));
+  } catch (error) {
+    for (const { backend } of opened) await backend[Symbol.asyncDispose]();
+    throw error;
+  }
+  return opened;
+}
+
+async function openServed(name: string, aliases: readonly string[], threads: number | undefined): Promise<ServedModel> {
+  const { config, weights, renderer } = await openModel(name);
+  const chat = createNanoChat();
+  return {
+    names: [name, ...aliases],
+    backend: new EmbeddedBackend({ modelName: name, config, weights, ...(threads === undefined ? {} : { threads }) }),
+    architecture: 'nano',
+    endTokens: renderer.stopTokens,
+    tokenizer: chat.tokenizer,
+    chat,
+  };
+}
+
+/** By model, the names that clients may use for it beside its own. */
+export function readAliases(
+  models: readonly string[],
+  text: string | undefined,
+): ReadonlyMap<string, readonly string[]> {
+  const aliases = new Map<string, string[]>();
+  for (const entry of listOf(text ?? '')) {
+    const [alias, model = models[0]] = entry.split('=', 2);
+    if (!models.includes(model)) {
+      throw new TabwrightError(
+        'config',
+        `--model-name ${entry}: ${model} is not among the models of --model, ${models.join(', ')}.`,
+        { code: 'bad-option' },
+      );
+    }
+    aliases.set(model, [...(aliases.get(model) ?? []), alias]);
+  }
+  return aliases;
+}
+
+function listOf(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

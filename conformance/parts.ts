@@ -1,0 +1,22 @@
+// The parts of a run in their order: cheap ones first, so that a broken codec shows before an hour of Python. Each is
+// independent of the others and makes what it needs.
+
+import type { Context } from './context.ts';
+import { codecPart } from './parts/codec.ts';
+import { sdkPart } from './parts/sdk.ts';
+
+export type Part = {
+  readonly name: string;
+  /** Whether `--quick` runs it. */
+  readonly quick: boolean;
+  readonly run: (context: Context) => Promise<void>;
+};
+
+export const PARTS: readonly Part[] = [
+  { name: 'codec sdk-0.38.0', quick: true, run: (context) => codecPart(context, 'sdk-0.38.0') },
+  { name: 'codec sdk-0.25.0', quick: false, run: (context) => codecPart(context, 'sdk-0.25.0') },
+  { name: 'codec sdk-0.24.1', quick: false, run: (context) => codecPart(context, 'sdk-0.24.1') },
+  { name: 'sdk 0.38.0', quick: true, run: (context) => sdkPart(context, '0.38.0') },
+  { name: 'sdk 0.25.0', quick: false, run: (context) => sdkPart(context, '0.25.0') },
+  { name: 'sdk 0.24.1', quick: false, run: (context) => sdkPart(context, '0.24.1') },
+];

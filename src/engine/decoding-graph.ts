@@ -6,12 +6,14 @@
 import { softmax } from './attention.ts';
 import { sequenceEmbeddings, stepEmbeddings } from './embeddings.ts';
 import { Graph, type Shape, type Value } from './graph.ts';
-import type { ModelConfig } from './model-config.ts';
+import { isSliding, type ModelConfig } from './model-config.ts';
 import { add, batchedProduct, concat, reshape, targetLogprobs } from './ops.ts';
 import {
   causalAttention,
+  maskInputs,
   outputLogits,
   residualStream,
+  scoreScale,
   type Attend,
   type GraphLora,
   type TransformerInputs,
@@ -84,7 +86,7 @@ function sequenceLogits(
   keep: (layer: number, k: Value, v: Value) => void = () => undefined,
 ): Value {
   const weight = weightInputs(g, specs);
-  const mask = g.input('mask', 'float32', ['GT', 'T']);
+  const mask = maskInputs(g, config);
   const sizes = { batch: 'B', time: 'T' } as const;
   const embeddings = sequenceEmbeddings(g, { config, weight }, g.input('ids', 'int64', ['M']), sizes);
   const inputs: TransformerInputs = { embeddings, positions: g.constant('int64', [1], [0]), ...sizes };
@@ -101,7 +103,7 @@ function sequenceLogits(
 /**
  * Reads one token a sequence, `ids` and the ids before it, `earlier.<i>` [B]. Further inputs: positions [B, 1];
  * `prompt.k.<layer>` [B, K, T, F] and `recent.k.<layer>` [R, B, K, F] (and v), where a token more is a block more at the
- * end; `mask` [B, 1, 1, T + R + 1]. Outputs `logits` [B, V] and that block of the new token, `k.<layer>` [1, B, K, F].
+ * end; `mask` [B, 1, 1, T + R + 1] (and `mask.sliding`). Outputs `logits` [B, V] and that block of the new token, `k.<layer>` [1, B, K, F].
  */
 export function stepGraph({ config, specs, lora }: ModelLayout): Graph {
   const { heads, kvHeads, headDim, layers } = config;
@@ -112,7 +114,8 @@ export function stepGraph({ config, specs, lora }: ModelLayout): Graph {
   const earlier = Array.from({ length: config.taps - 1 }, (_, i) => g.input(`earlier.${i}`, 'int64', ['B']));
   const embeddings = stepEmbeddings(g, { config, weight }, ids, earlier);
   const inputs: TransformerInputs = { embeddings, positions, batch: 'B', time: 1 };
-  const mask = g.input('mask', 'float32', ['B', 1, 1, 'S']);
+  const full = g.input('mask', 'float32', ['B', 1, 1, 'S']);
+  const local = config.sliding ? g.input('mask.sliding', 'float32', ['B', 1, 1, 'S']) : full;
   const cache = (part: string, shape: Shape): { k: Value; v: Value }[] =>
     Array.from({ length: layers }, (_, layer) => ({
       k: g.input(`${part}.k.${layer}`, 'float32', shape),
@@ -129,7 +132,8 @@ export function stepGraph({ config, specs, lora }: ModelLayout): Graph {
     g.output(`v.${layer}`, value);
     const keys = concat(g, [recent[layer].k, key], 0, 'R1');
     const values = concat(g, [recent[layer].v, value], 0, 'R1');
-    const scale = 1 / Math.sqrt(headDim);
+    const scale = scoreScale(config);
+    const mask = isSliding(config, layer) ? local : full;
     const early = batchedProduct(g, rows, prompt[layer].k, { transB: true, scale });
     const late = batchedProduct(g, rows, keys, { transB: true, scale, rowsFirst: true });
     const weights = softmax(g, add(g, concat(g, [early, late], 3, 'S'), mask));

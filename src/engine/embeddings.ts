@@ -18,7 +18,7 @@ export function sequenceEmbeddings(
   { batch, time }: { readonly batch: Dim; readonly time: Dim },
 ): Value {
   const rows = ids.shape[0];
-  const plain = embedding(g, weight('embed'), ids, rows);
+  const plain = scaled(g, config, embedding(g, weight('embed'), ids, rows));
   if (config.taps === 1) return plain;
   const byTime = reshape(g, plain, [batch, time, config.hiddenSize]);
   const taps = splitTaps(g, config, weight);
@@ -37,7 +37,7 @@ export function stepEmbeddings(
   earlier: readonly Value[],
 ): Value {
   const rows = ids.shape[0];
-  const plain = embedding(g, weight('embed'), ids, rows);
+  const plain = scaled(g, config, embedding(g, weight('embed'), ids, rows));
   if (config.taps === 1) return plain;
   const [first, ...others] = splitTaps(g, config, weight);
   const zero = g.scalar(0);
@@ -48,11 +48,15 @@ export function stepEmbeddings(
       const began = g.node1('GreaterOrEqual', [before, g.constant('int64', [], [0])], { type: 'bool', shape: [rows] });
       const mask = g.node1('Unsqueeze', [began, column], { type: 'bool', shape: [rows, 1] });
       // Looking up -1 reads the last row, which the mask then hides.
-      const looked = embedding(g, weight('embed'), before, rows);
+      const looked = scaled(g, config, embedding(g, weight('embed'), before, rows));
       return add(g, sum, mul(g, g.node1('Where', [mask, looked, zero], { type: 'float32', shape: looked.shape }), tap));
     },
     mul(g, plain, first),
   );
+}
+
+function scaled(g: Graph, { embeddingScale }: ModelConfig, vectors: Value): Value {
+  return embeddingScale === undefined ? vectors : mul(g, vectors, g.scalar(embeddingScale));
 }
 
 function splitTaps(g: Graph, { taps, hiddenSize }: ModelConfig, weight: (name: string) => Value): Value[] {

@@ -2,12 +2,19 @@
 
 export { EmbeddedBackend, type EmbeddedBackendOptions } from './backend.ts';
 export { loadModel, saveModel } from './checkpoint.ts';
+export { exportGguf, type GgufExport } from './formats/gguf-export.ts';
+export { openGguf, type GgufModel } from './formats/gguf-source.ts';
+export type { GgufEntry, GgufMetadata, GgufValue } from './formats/gguf-types.ts';
+export { writeMergedFolder, type MergedFolder } from './formats/merged-folder.ts';
 export {
   readPeftAdapter,
   writePeftAdapter,
   type PeftAdapter,
   type PeftAdapterToWrite,
 } from './formats/peft-adapter.ts';
+export { openModelFolder } from './formats/safetensors-source.ts';
+export type { FloatType, TensorToWrite } from './formats/safetensors-writer.ts';
+export { parseHuggingFaceConfig, type ModelFamily } from './hugging-face-config.ts';
 export {
   LORA_TARGETS,
   loraConfigOf,
@@ -20,6 +27,7 @@ export {
 } from './lora.ts';
 export { measureMatmulRate } from './matmul-rate.ts';
 export { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-config.ts';
+export { loadPretrained, type PretrainedModel, type PretrainedOptions } from './pretrained.ts';
 export { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
 export { EmbeddedTrainer, type EmbeddedTrainerOptions } from './trainer.ts';
 export type { WeightSource } from './weight-source.ts';

@@ -37,7 +37,7 @@ export type LoraPart = {
 export function loraParts(specs: readonly WeightSpec[], lora: LoraConfig): LoraPart[] {
   return specs.flatMap(({ name, tensor, shape }) => {
     const module = tensor.split('.').at(-2)!;
-    if (!(lora.targetModules as readonly string[]).includes(module)) return [];
+    if (shape.length !== 2 || !(lora.targetModules as readonly string[]).includes(module)) return [];
     const stem = tensor.replace(/\.weight$/, '');
     const [rows, columns] = shape;
     return [{ weight: name, rows, columns, a: `${stem}.lora_A.weight`, b: `${stem}.lora_B.weight` }];

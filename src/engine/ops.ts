@@ -163,6 +163,43 @@ export function swiglu(g: Graph, gate: Value, up: Value): Value {
   return y;
 }
 
+/** Gated unit gelu(gate) * up with the tanh form of gelu (Hendrycks and Gimpel 2016). */
+export function geglu(g: Graph, gate: Value, up: Value): Value {
+  const op = (name: string, ...inputs: Value[]): Value => g.node1(name, inputs, float(gate.shape));
+  const gelu = g.node1('Gelu', [gate], float(gate.shape), { attributes: { approximate: 'tanh' } });
+  const y = op('Mul', gelu, up);
+  g.record({
+    inputs: [gate, up],
+    outputs: [y],
+    backward: ([dy]) => {
+      // With u = a (x + b x^3) and t = tanh(u): gelu = x (1 + t) / 2, gelu' = (1 + t) / 2 + x (1 - t^2) a (1 + 3 b x^2) / 2.
+      const [a, b] = [Math.sqrt(2 / Math.PI), 0.044715];
+      const square = op('Mul', gate, gate);
+      const inner = op('Mul', gate, op('Add', op('Mul', square, g.scalar(a * b)), g.scalar(a)));
+      const t = op('Tanh', inner);
+      const half = op('Add', op('Mul', t, g.scalar(0.5)), g.scalar(0.5));
+      const slope = op('Add', op('Mul', square, g.scalar(1.5 * a * b)), g.scalar(0.5 * a));
+      const bend = op('Sub', g.scalar(1), op('Mul', t, t));
+      const derivative = op('Add', half, op('Mul', op('Mul', gate, bend), slope));
+      return [op('Mul', op('Mul', dy!, up), derivative), op('Mul', dy!, gelu)];
+    },
+  });
+  return y;
+}
+
+/** c tanh(x / c), which keeps x within c. */
+export function softcap(g: Graph, x: Value, c: number): Value {
+  const op = (name: string, ...inputs: Value[]): Value => g.node1(name, inputs, float(x.shape));
+  const t = op('Tanh', op('Mul', x, g.scalar(1 / c)));
+  const y = op('Mul', t, g.scalar(c));
+  g.record({
+    inputs: [x],
+    outputs: [y],
+    backward: ([dy]) => [op('Mul', dy!, op('Sub', g.scalar(1), op('Mul', t, t)))],
+  });
+  return y;
+}
+
 /** Rows of table[V, C] by ids of any shape, flattened: [M, C]. */
 export function embedding(g: Graph, table: Value, ids: Value, rows: Dim): Value {
   const channels = table.shape[1];

@@ -3,6 +3,8 @@
 
 import { TabwrightError, type Datum, type LossName } from '../core/index.ts';
 import { LOSS_VECTORS } from './losses.ts';
+import type { ModelConfig } from './model-config.ts';
+import type { Feeds } from './session.ts';
 
 /** Which targets get a log-probability: all of them, or those with a weight or an advantage. */
 export type ScoredPositions = 'all' | 'weighted';
@@ -159,6 +161,24 @@ export function causalMask(time: number, folds: number): Float32Array {
   const mask = new Float32Array(folds * time * time);
   for (let row = 0; row < folds * time; row++) mask.fill(MASKED, row * time + (row % time) + 1, (row + 1) * time);
   return mask;
+}
+
+/** `causalMask` of layers that see a token and the `window` - 1 before it. */
+export function slidingMask(time: number, folds: number, window: number): Float32Array {
+  const mask = causalMask(time, folds);
+  for (let row = 0; row < folds * time; row++) {
+    const first = (row % time) - window + 1;
+    if (first > 0) mask.fill(MASKED, row * time, row * time + first);
+  }
+  return mask;
+}
+
+/** The masks that the graphs of a model over whole sequences read. */
+export function maskFeeds({ heads, kvHeads, sliding }: ModelConfig, time: number): Feeds {
+  const folds = heads / kvHeads;
+  const shape = [folds * time, time];
+  const mask = { data: causalMask(time, folds), shape };
+  return sliding ? { mask, 'mask.sliding': { data: slidingMask(time, folds, sliding.window), shape } } : { mask };
 }
 
 /** Far below any score, yet finite: a row that is masked whole must not become NaN. */

@@ -23,7 +23,7 @@ import { RecentCache, selectBlocks, selectCache, takeCache, type Cache } from '.
 import type { Graph } from './graph.ts';
 import type { ModelConfig } from './model-config.ts';
 import { loraParts, loraSpecs, type LoraConfig } from './lora.ts';
-import { causalMask, MASKED } from './packing.ts';
+import { maskFeeds, MASKED } from './packing.ts';
 import { checkScoring, choiceRows, readChoices } from './prompt-scores.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { weightFeeds, weightSpecs, type Weights } from './weights.ts';
@@ -306,8 +306,6 @@ export class EmbeddedSampler implements ScoringSampler {
     scored: readonly number[],
     weights: Feeds,
   ): Feeds {
-    const { heads, kvHeads } = this.#runtime.config;
-    const folds = heads / kvHeads;
     const ids = new BigInt64Array(lineCount(sequences.length, time) * time);
     sequences.forEach((sequence, line) =>
       sequence.forEach((token, position) => (ids[line * time + position] = BigInt(token))),
@@ -315,13 +313,13 @@ export class EmbeddedSampler implements ScoringSampler {
     return {
       ...weights,
       ids: { data: ids, shape: [ids.length] },
-      mask: { data: causalMask(time, folds), shape: [folds * time, time] },
+      ...maskFeeds(this.#runtime.config, time),
       index: paddedIds(scored),
     };
   }
 
   #stepFeeds(rows: readonly Row[], time: number, prompt: Cache, recent: Cache): Feeds {
-    const { taps, layers, kvHeads, headDim, maxPositions } = this.#runtime.config;
+    const { taps, layers, kvHeads, headDim, maxPositions, sliding } = this.#runtime.config;
     const count = rows.length;
     // Rows that had finished are fed too; all of a batch have sampled equally many tokens.
     const sampled = rows[0].tokens.length;
@@ -337,6 +335,16 @@ export class EmbeddedSampler implements ScoringSampler {
       },
       mask: { data: mask, shape: [count, 1, 1, width] },
     };
+    if (sliding) {
+      const local = mask.slice();
+      lengths.forEach((length, i) => {
+        // The newest token is at position length + sampled - 1; the first that it sees may lie in the prompt or after it.
+        const first = length + sampled - sliding.window;
+        if (first > 0) local.fill(MASKED, i * width, i * width + Math.min(first, length));
+        if (first > length) local.fill(MASKED, i * width + time, i * width + time + first - length);
+      });
+      feeds['mask.sliding'] = { data: local, shape: [count, 1, 1, width] };
+    }
     for (let i = 1; i < taps; i++) {
       feeds[`earlier.${i - 1}`] = { data: BigInt64Array.from(rows, (row) => tokenBack(row, i)), shape: [count] };
     }

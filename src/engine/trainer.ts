@@ -26,7 +26,7 @@ import {
 import { loraParts, loraSpecs, mergeLora, parseLoraConfig, type LoraConfig } from './lora.ts';
 import { LOSS_SCALARS, LOSSES_BY_ROW } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
-import { causalMask, packMicroBatches, rowIndicator, type MicroBatch, type ScoredPositions } from './packing.ts';
+import { maskFeeds, packMicroBatches, rowIndicator, type MicroBatch, type ScoredPositions } from './packing.ts';
 import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { splitTargets } from './target-columns.ts';
@@ -345,14 +345,13 @@ export class EmbeddedTrainer implements Trainer {
 
   #feeds(batch: MicroBatch, scalars: Feeds, loss: LossName): Feeds {
     const rows = [batch.batch * batch.time];
-    const folds = this.config.heads / this.config.kvHeads;
     const count = [batch.origin.length];
     const feeds: Record<string, Feeds[string]> = {
       ...weightFeeds(this.#base),
       ...(this.#adapters ? weightFeeds(this.#adapters) : {}),
       ...scalars,
       ids: { data: batch.ids, shape: rows },
-      mask: { data: causalMask(batch.time, folds), shape: [folds * batch.time, batch.time] },
+      ...maskFeeds(this.config, batch.time),
       index: { data: batch.index, shape: count },
       targets: { data: batch.targets, shape: count },
     };

@@ -10,6 +10,7 @@ import type { ModelConfig } from './model-config.ts';
 import { reshape, targetLogprobs } from './ops.ts';
 import {
   causalAttention,
+  maskInputs,
   outputLogits,
   residualStream,
   type GraphLora,
@@ -38,7 +39,7 @@ export function trainingGraph(options: TrainingGraphOptions): Graph {
   for (const spec of [...base, ...adapters]) weights.set(spec.name, g.input(spec.name, 'float32', spec.shape));
   const weight = (name: string): Value => weights.get(name)!;
 
-  const mask = g.input('mask', 'float32', ['GT', 'T']);
+  const mask = maskInputs(g, config);
   const ids = g.input('ids', 'int64', ['M']);
   const sizes = { batch: 'B', time: 'T' } as const;
   const embeddings = sequenceEmbeddings(g, { config, weight }, ids, sizes);

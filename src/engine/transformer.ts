@@ -6,8 +6,9 @@
 import { attention } from './attention.ts';
 import type { Dim, Graph, Value } from './graph.ts';
 import type { LoraConfig, LoraPart } from './lora.ts';
-import type { ModelConfig } from './model-config.ts';
-import { add, gatherRows, linear, mul, reshape, rmsNorm, rope, swiglu, transpose } from './ops.ts';
+import { isSliding, type ModelConfig } from './model-config.ts';
+import { add, gatherRows, geglu, linear, mul, reshape, rmsNorm, rope, softcap, swiglu, transpose } from './ops.ts';
+import { ropeAngles } from './rope-tables.ts';
 
 /** Adapters of a graph: of which matrices, and how strong. */
 export type GraphLora = { readonly parts: readonly LoraPart[]; readonly config: LoraConfig };
@@ -39,39 +40,86 @@ export type TransformerOptions = {
  * attention is computed for those alone.
  */
 export function residualStream(g: Graph, options: TransformerOptions): Value {
-  const { config, weight, lora, inputs, attend, index } = options;
-  const { heads, kvHeads, headDim, rmsNormEps } = config;
-  const rows = inputs.embeddings.shape[0];
-  const tables = { positions: inputs.positions, ...ropeTables(g, config) };
+  const { config, inputs, index } = options;
+  const tables = storedTables(g, config);
+  let stream = inputs.embeddings;
+  for (let layer = 0; layer < config.layers; layer++) {
+    const wanted = layer === config.layers - 1 ? index : undefined;
+    stream = decoderLayer(g, { ...options, layer, index: wanted, tables: tables(layer) }, stream);
+  }
+  return stream;
+}
+
+export type LayerOptions = Omit<TransformerOptions, 'inputs' | 'index'> & {
+  readonly layer: number;
+  readonly inputs: Omit<TransformerInputs, 'embeddings'>;
+  readonly tables: { readonly cos: Value; readonly sin: Value };
+  /** Rows that are wanted after the layer's attention. */
+  readonly index?: Value | undefined;
+  /**
+   * Asked for each value that is dear to compute: what it gives is used instead. How a layer is computed again from what
+   * was kept of it. Default the value itself.
+   */
+  readonly keep?: (name: KeptValue, value: Value) => Value;
+};
+
+/** The products and the attention of a layer: everything that is dear. */
+export type KeptValue = 'query' | 'key' | 'value' | 'context' | 'attended' | 'gate' | 'up';
+
+/** One layer on the residual stream [M, D]: the stream after it, at the wanted rows. */
+export function decoderLayer(g: Graph, options: LayerOptions, before: Value): Value {
+  const { config, weight, lora, inputs, attend, index, layer, keep = (_name, value) => value } = options;
+  const { heads, kvHeads, headDim } = config;
+  const rows = before.shape[0];
+  const tables = { positions: inputs.positions, ...options.tables };
   // One product per matrix: a fused one would have to be cut up again, and its gradient glued together.
-  const project = (x: Value, names: readonly string[], residual?: Value): Value[] =>
-    linear(
+  const project = (x: Value, names: readonly string[], biased?: boolean, residual?: Value): Value[] => {
+    const outputs = linear(
       g,
       x,
       names.map((name) => weight(name)),
       names.map((name) => (lora ? adapterDelta(g, { x, name, lora, weight, residual }) : residual)),
     );
-  const byHead = (x: Value, count: number): Value =>
-    transpose(g, reshape(g, x, [inputs.batch, inputs.time, count, headDim]), [0, 2, 1, 3]);
+    return biased ? outputs.map((y, i) => add(g, y, weight(`${names[i]}Bias`))) : outputs;
+  };
+  const norm = (x: Value, name: string): Value => weightedNorm(g, x, weight(name), config);
+  const byHead = (x: Value, count: number, normName?: string): Value => {
+    const split = reshape(g, x, [inputs.batch, inputs.time, count, headDim]);
+    return transpose(g, normName && config.qkNorm ? norm(split, normName) : split, [0, 2, 1, 3]);
+  };
+  /** What a block computes from x, added to the stream: normed before where the model does so. */
+  const addBlock = (stream: Value, x: Value, name: string, biased: boolean | undefined, after: string): Value => {
+    if (!config.sandwichNorms) return project(x, [name], biased, stream)[0];
+    return add(g, stream, norm(project(x, [name], biased)[0], after));
+  };
 
-  let stream = inputs.embeddings;
-  for (let layer = 0; layer < config.layers; layer++) {
-    const normed = rmsNorm(g, stream, weight(`${layer}.attentionNorm`), rmsNormEps);
-    const [q, k, v] = project(normed, [`${layer}.q`, `${layer}.k`, `${layer}.v`]);
-    const query = rope(g, byHead(q, heads), tables);
-    const key = rope(g, byHead(k, kvHeads), tables);
-    const context = transpose(g, attend(layer, query, key, byHead(v, kvHeads)), [0, 2, 1, 3]);
-    let attended = reshape(g, context, [rows, heads * headDim]);
-    if (index && layer === config.layers - 1) {
-      attended = gatherRows(g, attended, index);
-      stream = gatherRows(g, stream, index);
-    }
-    [stream] = project(attended, [`${layer}.output`], stream);
-    const unit = rmsNorm(g, stream, weight(`${layer}.mlpNorm`), rmsNormEps);
-    const [gate, up] = project(unit, [`${layer}.gate`, `${layer}.up`]);
-    [stream] = project(swiglu(g, gate, up), [`${layer}.down`], stream);
+  const normed = norm(before, `${layer}.attentionNorm`);
+  const [q, k, v] = project(normed, [`${layer}.q`, `${layer}.k`, `${layer}.v`], config.qkvBias);
+  const query = keep('query', rope(g, byHead(q, heads, `${layer}.qNorm`), tables));
+  const key = keep('key', rope(g, byHead(k, kvHeads, `${layer}.kNorm`), tables));
+  const context = transpose(
+    g,
+    keep('context', attend(layer, query, key, keep('value', byHead(v, kvHeads)))),
+    [0, 2, 1, 3],
+  );
+  let attended = reshape(g, context, [rows, heads * headDim]);
+  let stream = before;
+  if (index) {
+    attended = gatherRows(g, attended, index);
+    stream = gatherRows(g, stream, index);
   }
-  return stream;
+  stream = keep(
+    'attended',
+    addBlock(stream, attended, `${layer}.output`, config.outputBias, `${layer}.afterAttentionNorm`),
+  );
+  const unit = norm(stream, `${layer}.mlpNorm`);
+  const [gate, up] = project(unit, [`${layer}.gate`, `${layer}.up`], config.mlpBias);
+  const gated = (config.activation === 'gelu-tanh' ? geglu : swiglu)(g, keep('gate', gate), keep('up', up));
+  return addBlock(stream, gated, `${layer}.down`, config.mlpBias, `${layer}.afterMlpNorm`);
+}
+
+function weightedNorm(g: Graph, x: Value, weight: Value, { rmsNormEps, normsAddOne }: ModelConfig): Value {
+  return rmsNorm(g, x, normsAddOne ? add(g, weight, g.scalar(1)) : weight, rmsNormEps);
 }
 
 /** Final norm and output head on selected rows: logits [N, V]. */
@@ -80,27 +128,40 @@ export function outputLogits(
   rows: Value,
   { config, weight, lora }: Pick<TransformerOptions, 'config' | 'weight' | 'lora'>,
 ): Value {
-  const normed = rmsNorm(g, rows, weight('norm'), config.rmsNormEps);
-  if (config.tieEmbeddings) return linear(g, normed, [weight('embed')])[0];
-  const delta = lora && adapterDelta(g, { x: normed, name: 'head', lora, weight, residual: undefined });
-  return linear(g, normed, [weight('head')], [delta])[0];
+  const normed = weightedNorm(g, rows, weight('norm'), config);
+  const name = config.tieEmbeddings ? 'embed' : 'head';
+  const delta = lora && adapterDelta(g, { x: normed, name, lora, weight, residual: undefined });
+  const [logits] = linear(g, normed, [weight(name)], [delta]);
+  return config.finalSoftcap === undefined ? logits : softcap(g, logits, config.finalSoftcap);
+}
+
+/** Factor on attention scores. */
+export function scoreScale({ attentionScale, headDim }: ModelConfig): number {
+  return attentionScale ?? 1 / Math.sqrt(headDim);
+}
+
+/** Masks of whole sequences as inputs [H / K * T, T]: `mask`, and `mask.sliding` where layers of the model need it. */
+export function maskInputs(g: Graph, config: ModelConfig): (layer: number) => Value {
+  const full = g.input('mask', 'float32', ['GT', 'T']);
+  const local = config.sliding ? g.input('mask.sliding', 'float32', ['GT', 'T']) : full;
+  return (layer) => (isSliding(config, layer) ? local : full);
 }
 
 /**
  * Causal attention within the sequences of a batch. Query heads of one group are folded into rows, so keys and
- * values are never repeated. `mask` is [H / K * T, T], 0 where a key is seen and very negative where it is not.
+ * values are never repeated. Masks are 0 where a key is seen and very negative where it is not.
  */
 export function causalAttention(
   g: Graph,
   config: ModelConfig,
   inputs: Pick<TransformerInputs, 'batch' | 'time'>,
-  mask: Value,
+  mask: (layer: number) => Value,
 ): Attend {
   const { heads, kvHeads, headDim } = config;
-  const folded = mask.shape[0];
-  return (_layer, q, k, v) => {
-    const rows = reshape(g, q, [inputs.batch, kvHeads, folded, headDim]);
-    const context = attention(g, { q: rows, k, v, mask, scale: 1 / Math.sqrt(headDim) });
+  return (layer, q, k, v) => {
+    const own = mask(layer);
+    const rows = reshape(g, q, [inputs.batch, kvHeads, own.shape[0], headDim]);
+    const context = attention(g, { q: rows, k, v, mask: own, scale: scoreScale(config) });
     return reshape(g, context, [inputs.batch, heads, inputs.time, headDim]);
   };
 }
@@ -123,17 +184,18 @@ function adapterDelta(g: Graph, { x, name, lora, weight, residual }: AdapterOpti
   return residual ? add(g, residual, scaled) : scaled;
 }
 
-/** Cosines and sines of position times frequency, [positions, F / 2] each (Su et al. 2021, equation 15). */
-function ropeTables(g: Graph, { maxPositions, headDim, ropeTheta }: ModelConfig): { cos: Value; sin: Value } {
-  const half = headDim / 2;
-  const cos = new Float32Array(maxPositions * half);
-  const sin = new Float32Array(maxPositions * half);
-  for (let position = 0; position < maxPositions; position++) {
-    for (let i = 0; i < half; i++) {
-      const angle = position / ropeTheta ** (i / half);
-      cos[position * half + i] = Math.cos(angle);
-      sin[position * half + i] = Math.sin(angle);
-    }
-  }
-  return { cos: g.table('rope.cos', [maxPositions, half], cos), sin: g.table('rope.sin', [maxPositions, half], sin) };
+/** Rotary tables by kind of layer, stored in the graph once each. */
+function storedTables(g: Graph, config: ModelConfig): (layer: number) => { cos: Value; sin: Value } {
+  const stored = new Map<boolean, { cos: Value; sin: Value }>();
+  return (layer) => {
+    const local = isSliding(config, layer);
+    const known = stored.get(local);
+    if (known) return known;
+    const { cos, sin } = ropeAngles(config, layer);
+    const shape = [config.maxPositions, config.headDim / 2];
+    const name = local ? 'rope.sliding' : 'rope';
+    const tables = { cos: g.table(`${name}.cos`, shape, cos), sin: g.table(`${name}.sin`, shape, sin) };
+    stored.set(local, tables);
+    return tables;
+  };
 }

@@ -15,6 +15,7 @@ export type WeightSpec = {
 };
 
 const ONE = { mean: 1, std: 0 };
+const ZERO = { mean: 0, std: 0 };
 const SMALL = { mean: 0, std: 0.02 };
 /** Unequal from the start, so that a token can be told from its predecessors; positive, so that names look alike at any distance. */
 const TAPS = { mean: 0.6, std: 0.4 };
@@ -34,21 +35,51 @@ export function weightSpecs(config: ModelConfig): WeightSpec[] {
   });
   const specs = [single('embed', 'model.embed_tokens.weight', [vocabSize, width], SMALL)];
   if (config.taps > 1) specs.push(single('taps', 'model.embed_conv.weight', [config.taps, width], TAPS));
+  // Norms that add one to their weights start at zero.
+  const normInit = config.normsAddOne ? ZERO : ONE;
   for (let i = 0; i < layers; i++) {
     const prefix = `model.layers.${i}`;
+    const norm = (name: string, tensor: string, size = width): WeightSpec =>
+      single(`${i}.${name}`, `${prefix}.${tensor}.weight`, [size], normInit);
+    const bias = (name: string, tensor: string, size: number): WeightSpec =>
+      single(`${i}.${name}Bias`, `${prefix}.${tensor}.bias`, [size], ZERO);
     specs.push(
-      single(`${i}.attentionNorm`, `${prefix}.input_layernorm.weight`, [width], ONE),
+      single(`${i}.attentionNorm`, `${prefix}.input_layernorm.weight`, [width], normInit),
       single(`${i}.q`, `${prefix}.self_attn.q_proj.weight`, [heads * headDim, width], MATCHING),
       single(`${i}.k`, `${prefix}.self_attn.k_proj.weight`, [kvHeads * headDim, width], MATCHING),
       single(`${i}.v`, `${prefix}.self_attn.v_proj.weight`, [kvHeads * headDim, width], SMALL),
       single(`${i}.output`, `${prefix}.self_attn.o_proj.weight`, [width, heads * headDim], residual),
-      single(`${i}.mlpNorm`, `${prefix}.post_attention_layernorm.weight`, [width], ONE),
+      norm('mlpNorm', config.sandwichNorms ? 'pre_feedforward_layernorm' : 'post_attention_layernorm'),
       single(`${i}.gate`, `${prefix}.mlp.gate_proj.weight`, [inner, width], SMALL),
       single(`${i}.up`, `${prefix}.mlp.up_proj.weight`, [inner, width], SMALL),
       single(`${i}.down`, `${prefix}.mlp.down_proj.weight`, [width, inner], residual),
     );
+    if (config.qkvBias) {
+      specs.push(
+        bias('q', 'self_attn.q_proj', heads * headDim),
+        bias('k', 'self_attn.k_proj', kvHeads * headDim),
+        bias('v', 'self_attn.v_proj', kvHeads * headDim),
+      );
+    }
+    if (config.outputBias) specs.push(bias('output', 'self_attn.o_proj', width));
+    if (config.mlpBias) {
+      specs.push(
+        bias('gate', 'mlp.gate_proj', inner),
+        bias('up', 'mlp.up_proj', inner),
+        bias('down', 'mlp.down_proj', width),
+      );
+    }
+    if (config.qkNorm) {
+      specs.push(norm('qNorm', 'self_attn.q_norm', headDim), norm('kNorm', 'self_attn.k_norm', headDim));
+    }
+    if (config.sandwichNorms) {
+      specs.push(
+        norm('afterAttentionNorm', 'post_attention_layernorm'),
+        norm('afterMlpNorm', 'post_feedforward_layernorm'),
+      );
+    }
   }
-  specs.push(single('norm', 'model.norm.weight', [width], ONE));
+  specs.push(single('norm', 'model.norm.weight', [width], normInit));
   if (!config.tieEmbeddings) specs.push(single('head', 'lm_head.weight', [vocabSize, width], SMALL));
   return specs;
 }

@@ -14,6 +14,7 @@ export {
 } from './formats/peft-adapter.ts';
 export { openModelFolder } from './formats/safetensors-source.ts';
 export type { FloatType, TensorToWrite } from './formats/safetensors-writer.ts';
+export { exportAdapter, type AdapterToExport } from './export-adapter.ts';
 export { parseHuggingFaceConfig, type ModelFamily } from './hugging-face-config.ts';
 export {
   LORA_TARGETS,

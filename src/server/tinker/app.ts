@@ -1,7 +1,9 @@
-// Tinker's API as routes, with what is common to all of them: who may ask, how failures look, what is counted.
+// Tinker's API and OpenAI's as routes, with what is common to all of them: who may ask, how failures look, what is counted.
 
 import { Hono } from 'hono';
 import { isAbort } from '../../core/index.ts';
+import { openAiFailure } from '../openai/failures.ts';
+import { createOpenAiRoutes } from '../openai/routes.ts';
 import { guard } from './guard.ts';
 import { refusal, refusalOf } from './refusals.ts';
 import { addCheckpointRoutes, DOWNLOADS } from './routes-checkpoints.ts';
@@ -20,19 +22,20 @@ export type AppOptions = {
 };
 
 export const API = '/api/v1';
+export const OPENAI = '/v1';
 
 export function createApp({ services, key, clientConfig, cancelEnabled }: AppOptions): Hono {
   const { metrics, onFailure } = services.parts;
   const app = new Hono();
   app.onError((error, context) => {
-    const { status, body } = refusalOf(error);
+    const { status, body } = context.req.path.startsWith(`${OPENAI}/`) ? openAiFailure(error) : refusalOf(error);
     if (status === 500 && !isAbort(error)) onFailure(error);
     return context.json(body, status);
   });
   app.notFound((context) => {
-    const { status, body } = refusalOf(
-      refusal('not-found', `${context.req.method} ${context.req.path} is not served here.`),
-    );
+    const { method, path } = context.req;
+    const unknown = refusal('not-found', `${method} ${path} is not served here.`);
+    const { status, body } = path.startsWith(`${OPENAI}/`) ? openAiFailure(unknown) : refusalOf(unknown);
     return context.json(body, status);
   });
   app.use(async (context, next) => {
@@ -51,6 +54,7 @@ export function createApp({ services, key, clientConfig, cancelEnabled }: AppOpt
   addSamplingRoutes(api, services);
   addCheckpointRoutes(api, services, API);
   app.route(API, api);
+  app.route(OPENAI, createOpenAiRoutes(services));
   return app;
 }
 

@@ -131,7 +131,7 @@ export class SamplingService {
 
   submit(request: WireSampleRequest, bytes: number): FuturePromise {
     const { samplingSessionId, seqId } = request;
-    const { futures, limits, sessions } = this.#parts;
+    const { futures, sessions } = this.#parts;
     let source: SamplerSource;
     let sampling: SamplingSession | undefined;
     let requestId: string;
@@ -152,9 +152,7 @@ export class SamplingService {
       sample_sequence_ids: Array.from({ length: count }, (_, i) => `${requestId}:${i}`),
     };
     if (futures.get(requestId) !== undefined) return promise;
-    if (this.#pending >= limits.maxPendingSamples) {
-      throw refusal('too-busy', `${this.#pending} samples wait already; ask again in a moment.`);
-    }
+    this.#checkPending();
     checkRoom(this.#parts, bytes);
     const { controller, unlink } = linkedController(this.#closing.signal);
     const opening = {
@@ -196,6 +194,24 @@ export class SamplingService {
     return promise;
   }
 
+  /** Work with a sampler whose caller waits for it, under the same limit as everyone's. */
+  async direct<T extends readonly SampledSequence[]>(
+    source: SamplerSource,
+    work: (sampler: Sampler) => Promise<T>,
+  ): Promise<T> {
+    this.#checkPending();
+    this.#pending++;
+    const began = performance.now();
+    try {
+      const sequences = await source.use(work);
+      this.#countSampled(sequences);
+      return sequences;
+    } finally {
+      this.#pending--;
+      this.#parts.metrics.work('sample', (performance.now() - began) / 1000);
+    }
+  }
+
   /** Which requests of a sampler have ended. */
   completions(id: string, clone: number): CompletionLog {
     return completionsOf(this.get(id), BigInt(clone) * CLONE_STRIDE);
@@ -217,6 +233,16 @@ export class SamplingService {
     await this.#pool[Symbol.asyncDispose]();
   }
 
+  #checkPending(): void {
+    if (this.#pending < this.#parts.limits.maxPendingSamples) return;
+    throw refusal('too-busy', `${this.#pending} samples wait already; ask again in a moment.`);
+  }
+
+  #countSampled(sequences: readonly SampledSequence[]): void {
+    const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
+    this.#parts.metrics.tokens('sampled', tokens);
+  }
+
   #add(id: string, sessionId: string, source: SamplerSource): void {
     this.#sessions.set(id, { ...source, id, sessionId, completions: new Map() });
   }
@@ -236,10 +262,7 @@ export class SamplingService {
         }),
         scoresOf(sampler, read, request, signal),
       ]);
-      this.#parts.metrics.tokens(
-        'sampled',
-        sequences.reduce((sum, { tokens }) => sum + tokens.length, 0),
-      );
+      this.#countSampled(sequences);
       return {
         sequences: sequences.map((sequence) => wireSequence(sequence, params.topLogprobs ?? 0)),
         promptCacheHitTokens: 0,

@@ -1,0 +1,111 @@
+// One request of OpenAI's API as samples: which model, which ids, what stops it, and the tokens as they come.
+
+import type { SampledSequence, Sampler, SampleOptions, Tokenizer, TopToken } from '../../core/index.ts';
+import { refusal, userFault } from '../tinker/refusals.ts';
+import { stopsAt } from '../tinker/sampling-params.ts';
+import type { SamplerSource, SamplingService } from '../tinker/sampling-service.ts';
+import type { ServedModel } from '../tinker/served-model.ts';
+
+export type Ask = {
+  readonly prompt: readonly number[];
+  readonly count: number;
+  /** Absent: as many as there is room for. */
+  readonly maxTokens: number | undefined;
+  readonly temperature: number | null | undefined;
+  readonly topP: number | null | undefined;
+  readonly topK: number | null | undefined;
+  readonly seed: number | null | undefined;
+  readonly topLogprobs: number;
+  /** End a sample beside the model's own. */
+  readonly stopTokens: readonly number[];
+  readonly stopTexts: readonly string[];
+};
+
+/** A sample as it comes: its tokens so far. */
+export type OnTokens = (sample: number, token: number, logprob: number) => void;
+
+export type SampleRun = {
+  readonly source: SamplerSource;
+  readonly sampling: SamplingService;
+  readonly ask: Ask;
+  readonly signal: AbortSignal;
+  readonly onToken?: OnTokens;
+};
+
+/** A served name, a checkpoint's path or a sampler's id. */
+export function sourceOf(sampling: SamplingService, model: string): SamplerSource {
+  if (model.startsWith('tinker://')) return sampling.source({ modelPath: model });
+  if (model.includes(':sample:')) return sampling.get(model);
+  return sampling.source({ baseModel: model });
+}
+
+export function tokenizerOf({ tokenizer, names }: ServedModel): Tokenizer {
+  if (tokenizer !== undefined) return tokenizer;
+  throw userFault(`${names[0]} has no tokenizer here, so it can be asked in token ids alone, by Tinker's API.`);
+}
+
+export function stopTextsOf(stop: string | readonly string[] | null | undefined): readonly string[] {
+  if (stop == null) return [];
+  return typeof stop === 'string' ? [stop] : stop;
+}
+
+export function runSamples({ source, sampling, ask, signal, onToken }: SampleRun): Promise<readonly SampledSequence[]> {
+  const { backend, endTokens } = source.served;
+  const room = backend.contextLength - ask.prompt.length;
+  const maxTokens = ask.maxTokens ?? room;
+  if (maxTokens > room || room < 1) {
+    throw refusal(
+      'bad-request',
+      `This model's maximum context length is ${backend.contextLength} tokens; the prompt has ${ask.prompt.length} and ${Math.max(1, maxTokens)} more are asked for.`,
+    );
+  }
+  const bad = ask.prompt.find((token) => !(token >= 0 && token < backend.vocabSize));
+  if (bad !== undefined) throw userFault(`prompt: ${bad} is no token of the vocabulary of ${backend.vocabSize}.`);
+  const options: SampleOptions = {
+    signal,
+    ...(onToken === undefined ? {} : { onToken }),
+    ...(ask.stopTexts.length === 0 ? {} : { stopWhen: stopsAt(ask.stopTexts, tokenizerOf(source.served)) }),
+  };
+  const request = {
+    prompt: ask.prompt,
+    numSamples: ask.count,
+    params: {
+      maxTokens,
+      temperature: ask.temperature ?? 1,
+      topP: ask.topP ?? 1,
+      topK: ask.topK ?? -1,
+      stop: [...new Set([...endTokens, ...ask.stopTokens])],
+      ...(ask.seed == null ? {} : { seed: Math.abs(ask.seed) }),
+      ...(ask.topLogprobs > 0 ? { topLogprobs: ask.topLogprobs } : {}),
+    },
+  };
+  return sampling.direct(source, async (sampler: Sampler) => {
+    signal.throwIfAborted();
+    return sampler.sample(request, options as { signal: AbortSignal });
+  });
+}
+
+/** Tokens that are said: the one that ended the sample is not. */
+export function saidTokens({ tokens, stop }: Pick<SampledSequence, 'tokens' | 'stop'>, ends: readonly number[]) {
+  const last = tokens.at(-1);
+  return stop === 'stop' && last !== undefined && ends.includes(last) ? tokens.slice(0, -1) : tokens;
+}
+
+export type TokenLogprob = {
+  readonly token: string;
+  readonly logprob: number;
+  readonly bytes: readonly number[];
+  readonly top_logprobs: readonly {
+    readonly token: string;
+    readonly logprob: number;
+    readonly bytes: readonly number[];
+  }[];
+};
+
+export function tokenLogprob(tokenizer: Tokenizer, token: TopToken, top: readonly TopToken[]): TokenLogprob {
+  const show = ({ token: id, logprob }: TopToken) => {
+    const text = tokenizer.decode([id]);
+    return { token: text, logprob, bytes: [...new TextEncoder().encode(text)] };
+  };
+  return { ...show(token), top_logprobs: top.map(show) };
+}

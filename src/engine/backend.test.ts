@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SampleRequest, Trainer } from '../core/index.ts';
 import { EmbeddedBackend } from './backend.ts';
+import { exportAdapter } from './export-adapter.ts';
+import { readPeftAdapter } from './formats/peft-adapter.ts';
 import { randomData, TINY } from './test-support.ts';
 import { initWeights } from './weights.ts';
 
@@ -168,6 +170,40 @@ describe('the embedded backend', () => {
       expect(await Promise.all(opened.map((sampler) => sampler.sample(REQUEST)))).toEqual(expected);
     await trainer.saveWeightsForSampler(paths[0]);
     await expect(opened[0].sample(REQUEST)).rejects.toMatchObject({ code: 'sampler-weights-replaced' });
+  });
+
+  it('gives adapters as a PEFT folder, which reads as they were; says what has no such form', async () => {
+    const trainer = await backend.createTrainer({ lora: { rank: 2, alpha: 6 } });
+    await train(trainer);
+    await trainer.saveState(join(folder, 'state'));
+    await trainer.saveWeightsForSampler(join(folder, 'weights'));
+    for (const name of ['state', 'weights']) {
+      const path = join(folder, `${name}-peft`);
+      await exportAdapter({ from: join(folder, name), path, baseModel: 'tiny' });
+      const peft = await readPeftAdapter(path);
+      expect(peft).toMatchObject({ rank: 2, alpha: 6, baseModel: 'tiny' });
+      const expected = new Map(
+        trainer
+          .adapterWeights()!
+          .tensors()
+          .map((tensor) => [tensor.name, tensor.data]),
+      );
+      expect(peft.tensors.map((tensor) => tensor.name).sort()).toEqual([...expected.keys()].sort());
+      for (const tensor of peft.tensors) expect(tensor.data).toEqual(expected.get(tensor.name));
+    }
+    await (await backend.createTrainer({})).saveState(join(folder, 'whole'));
+    const whole = exportAdapter({ from: join(folder, 'whole'), path: join(folder, 'out') });
+    await expect(whole).rejects.toMatchObject({ code: 'no-peft-form' });
+    const config = { ...UNTIED, taps: 2 };
+    await using convolved = new EmbeddedBackend({
+      modelName: 'nano',
+      config,
+      weights: initWeights(config, 1),
+      threads: 1,
+    });
+    await (await convolved.createTrainer({ lora: { rank: 1 } })).saveState(join(folder, 'convolved'));
+    const nano = exportAdapter({ from: join(folder, 'convolved'), path: join(folder, 'out') });
+    await expect(nano).rejects.toMatchObject({ code: 'no-peft-form' });
   });
 
   it('is closed with everything that it opened', async () => {

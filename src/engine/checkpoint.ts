@@ -108,6 +108,16 @@ export async function loadWeights(name: string, config: ModelConfig, base: strin
   return { ...common, adapters: await readAdapters(path, file), weights: undefined };
 }
 
+/** The adapters that a folder holds, whatever they belong to. */
+export async function loadAdapters(
+  name: string,
+): Promise<{ config: ModelConfig; lora: LoraConfig | undefined; adapters: Weights | undefined }> {
+  const path = await folderToRead(name);
+  const file = await readConfig(path);
+  const { model: config, lora } = file;
+  return { config, lora, adapters: lora && (await readAdapters(path, file)) };
+}
+
 /** Fills adapters, or the weights of a full trainer, and leaves the optimiser alone. */
 export async function loadTrainedWeights(name: string, state: TrainerState): Promise<void> {
   const path = await folderToRead(name);

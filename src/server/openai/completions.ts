@@ -1,6 +1,7 @@
 // POST /v1/completions: text or ids as they are, and what the model goes on with. Nothing is put before the prompt, no
 // begin token either; texts of control tokens count as control tokens, because prompts here are written by hand.
 
+import { isGiven } from '../tinker/absent.ts';
 import { randomUUID } from 'node:crypto';
 import type { SampledSequence, Tokenizer } from '../../core/index.ts';
 import { userFault } from '../tinker/refusals.ts';
@@ -25,7 +26,7 @@ export function readCompletion(sampling: SamplingService, request: CompletionReq
   const source = sourceOf(sampling, request.model);
   const tokenizer = tokenizerOf(source.served);
   const count = request.n ?? 1;
-  if (request.best_of != null && request.best_of !== count) {
+  if (isGiven(request.best_of) && request.best_of !== count) {
     throw userFault('best_of is not supported; ask for n and choose among them.');
   }
   const asks = promptsOf(request.prompt, tokenizer).map((prompt): Ask => {
@@ -59,7 +60,7 @@ function textOf(turn: CompletionTurn, ask: Ask, sequence: SampledSequence): stri
 }
 
 function logprobsOf({ request, tokenizer, source }: CompletionTurn, sequence: SampledSequence): object | null {
-  if (request.logprobs == null) return null;
+  if (!isGiven(request.logprobs)) return null;
   const said = saidTokens(sequence, source.served.endTokens);
   const texts = said.map((token) => tokenizer.decode([token]));
   let at = 0;

@@ -1,5 +1,6 @@
 // Messages and tools of OpenAI's API as those of the project, and replies back.
 
+import { isGiven } from '../tinker/absent.ts';
 import type { AssistantMessage, JsonObject, Message, ToolSpec } from '../../core/index.ts';
 import { contentText } from '../../core/index.ts';
 import type { ChatMessage, ChatRequest } from './schemas.ts';
@@ -18,7 +19,7 @@ export function messagesOf(given: readonly ChatMessage[]): readonly Message[] {
         return {
           role: 'assistant',
           content: textOf(message.content ?? ''),
-          ...(message.reasoning_content == null ? {} : { thinking: message.reasoning_content }),
+          ...(!isGiven(message.reasoning_content) ? {} : { thinking: message.reasoning_content }),
           ...(calls.length === 0
             ? {}
             : {

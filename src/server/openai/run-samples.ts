@@ -1,5 +1,6 @@
 // One request of OpenAI's API as samples: which model, which ids, what stops it, and the tokens as they come.
 
+import { isGiven } from '../tinker/absent.ts';
 import type { SampledSequence, Sampler, SampleOptions, Tokenizer, TopToken } from '../../core/index.ts';
 import { refusal, userFault } from '../tinker/refusals.ts';
 import { stopsAt } from '../tinker/sampling-params.ts';
@@ -45,7 +46,7 @@ export function tokenizerOf({ tokenizer, names }: ServedModel): Tokenizer {
 }
 
 export function stopTextsOf(stop: string | readonly string[] | null | undefined): readonly string[] {
-  if (stop == null) return [];
+  if (!isGiven(stop)) return [];
   return typeof stop === 'string' ? [stop] : stop;
 }
 
@@ -75,13 +76,13 @@ export function runSamples({ source, sampling, ask, signal, onToken }: SampleRun
       topP: ask.topP ?? 1,
       topK: ask.topK ?? -1,
       stop: [...new Set([...endTokens, ...ask.stopTokens])],
-      ...(ask.seed == null ? {} : { seed: Math.abs(ask.seed) }),
+      ...(!isGiven(ask.seed) ? {} : { seed: Math.abs(ask.seed) }),
       ...(ask.topLogprobs > 0 ? { topLogprobs: ask.topLogprobs } : {}),
     },
   };
   return sampling.direct(source, async (sampler: Sampler) => {
     signal.throwIfAborted();
-    return sampler.sample(request, options as { signal: AbortSignal });
+    return sampler.sample(request, options);
   });
 }
 

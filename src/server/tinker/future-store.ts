@@ -35,7 +35,7 @@ export type OpenOptions = {
 export interface Resolver<T> {
   readonly future: Future<T>;
   /** The first one counts. */
-  settle(outcome: Settled<T>): void;
+  readonly settle: (outcome: Settled<T>) => void;
 }
 
 export type FutureStoreOptions<T> = {

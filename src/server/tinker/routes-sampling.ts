@@ -1,5 +1,6 @@
 // Samplers: made of a name or a path, shown, asked for samples.
 
+import { isGiven } from './absent.ts';
 import type { Hono } from 'hono';
 import { createSamplingSessionRequestSchema, sampleRequestFromJson } from '../../tinker/index.ts';
 import { decodeLimits, parseBody, readJson } from './read-body.ts';
@@ -12,8 +13,8 @@ export function addSamplingRoutes(app: Hono, { sampling, parts }: Services): voi
     const { value } = await readJson(context, maxBodyBytes);
     const body = parseBody(createSamplingSessionRequestSchema, value);
     const id = sampling.create(body.session_id, body.sampling_session_seq_id, {
-      ...(body.base_model == null ? {} : { baseModel: body.base_model }),
-      ...(body.model_path == null ? {} : { modelPath: body.model_path }),
+      ...(!isGiven(body.base_model) ? {} : { baseModel: body.base_model }),
+      ...(!isGiven(body.model_path) ? {} : { modelPath: body.model_path }),
     });
     return context.json({ type: 'create_sampling_session', sampling_session_id: id });
   });

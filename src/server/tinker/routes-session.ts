@@ -1,5 +1,6 @@
 // Hand-shake, sessions and what a client asks about the server itself.
 
+import { isGiven } from './absent.ts';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { JsonObject } from '../../core/index.ts';
@@ -152,9 +153,9 @@ export function addSessionRoutes(app: Hono, { services, clientConfig, cancelEnab
 function matches(session: Session, body: z.infer<typeof searchSchema>): boolean {
   const status = session.ended ?? 'active';
   return (
-    (body.session_id == null || session.id === body.session_id) &&
-    (body.display_name == null || session.displayName === body.display_name) &&
+    (!isGiven(body.session_id) || session.id === body.session_id) &&
+    (!isGiven(body.display_name) || session.displayName === body.display_name) &&
     Object.entries(body.user_metadata ?? {}).every(([key, value]) => session.userMetadata[key] === value) &&
-    (body.statuses == null || body.statuses.some(({ type }) => type === status))
+    (!isGiven(body.statuses) || body.statuses.some(({ type }) => type === status))
   );
 }

@@ -1,6 +1,7 @@
 // Requests of models: each is answered with where its result will be. What cannot be read is refused, and its number
 // counts as used where it can be told, so that the model does not wait for it.
 
+import { isGiven } from './absent.ts';
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
 import {
@@ -31,8 +32,9 @@ type Run = (model: TrainingModel) => Promise<Result>;
 function prepared(prepare: () => Run): Run {
   try {
     return prepare();
-  } catch (failure) {
-    return () => Promise.reject(failure as Error);
+  } catch (error) {
+    const failure = error instanceof Error ? error : new Error(String(error));
+    return () => Promise.reject(failure);
   }
 }
 
@@ -138,7 +140,7 @@ export function addTrainingRoutes(app: Hono, services: Services): void {
     saveWeightsForSamplerRequestSchema,
     'save_weights_for_sampler',
     ({ path, sampling_session_seq_id: sequence, kind, ttl_seconds, user_metadata }) => {
-      if (path != null) {
+      if (isGiven(path)) {
         if (kind === 'inflight') throw userFault('kind "inflight" is for samplers without a name; leave path out.');
         return (model) =>
           saving.save(model, {
@@ -150,7 +152,8 @@ export function addTrainingRoutes(app: Hono, services: Services): void {
             userMetadata: user_metadata ?? undefined,
           });
       }
-      if (sequence == null) throw userFault('path or sampling_session_seq_id is needed to save weights for a sampler.');
+      if (!isGiven(sequence))
+        throw userFault('path or sampling_session_seq_id is needed to save weights for a sampler.');
       return async (model) =>
         json({ type: 'save_weights_for_sampler', sampling_session_id: await sampling.hold(model, sequence) });
     },
@@ -177,11 +180,11 @@ export function addTrainingRoutes(app: Hono, services: Services): void {
         const body = parseBody(loadWeightsRequestSchema, value);
         const { model_id: modelId, session_id, model_seq_id, path } = body;
         const optimizer = body.optimizer ?? false;
-        if (modelId != null) {
+        if (isGiven(modelId)) {
           const run = (model: TrainingModel): Promise<Result> => training.load(model, path, optimizer);
           return training.submit({ kind: 'load_weights', modelId, seqId: body.seq_id ?? undefined, bytes, run });
         }
-        if (session_id == null || model_seq_id == null) {
+        if (!isGiven(session_id) || !isGiven(model_seq_id)) {
           throw userFault('model_id, or session_id and model_seq_id, are needed to load weights.');
         }
         const { user_metadata, optimizer_config } = body;

@@ -19,7 +19,7 @@ export type SamplerSource = {
   readonly baseModel: string;
   readonly modelPath?: string;
   /** Runs with the sampler, which stays open meanwhile. */
-  use<T>(work: (sampler: Sampler) => Promise<T>): Promise<T>;
+  readonly use: <T>(work: (sampler: Sampler) => Promise<T>) => Promise<T>;
 };
 
 export type SamplingSession = SamplerSource & {
@@ -257,9 +257,7 @@ export class SamplingService {
       signal.throwIfAborted();
       const { prompt, numSamples, params, stopWhen } = read;
       const [sequences, scores] = await Promise.all([
-        sampler.sample({ prompt, numSamples, params }, { signal, ...(stopWhen === undefined ? {} : { stopWhen }) } as {
-          signal: AbortSignal;
-        }),
+        sampler.sample({ prompt, numSamples, params }, { signal, ...(stopWhen === undefined ? {} : { stopWhen }) }),
         scoresOf(sampler, read, request, signal),
       ]);
       this.#countSampled(sequences);

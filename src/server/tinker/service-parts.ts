@@ -26,7 +26,7 @@ export type ServerLimits = {
   readonly maxHeldBytes: number;
   /** Samples that have not ended. Default 4,096. */
   readonly maxPendingSamples: number;
-  /** Models that are trained at one time. Default 16. */
+  /** Models that are trained at one time. Default 64. */
   readonly maxModels: number;
   /** Snapshots of one model that are kept for sampling without a name; older ones close. Default 8. */
   readonly heldSamplers: number;
@@ -43,7 +43,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   maxQueuedBytes: 512 * 2 ** 20,
   maxHeldBytes: 512 * 2 ** 20,
   maxPendingSamples: 4_096,
-  maxModels: 16,
+  maxModels: 64,
   heldSamplers: 8,
   openSamplers: 4,
 };

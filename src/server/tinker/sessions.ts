@@ -105,8 +105,8 @@ export class Sessions {
   }
 
   /** Ends sessions that have shown no life for too long, and forgets the oldest of those that are over. */
-  sweep(): void {
-    const { now, timeoutMs } = this.#options;
+  sweep(timeoutMs: number = this.#options.timeoutMs): void {
+    const { now } = this.#options;
     const before = now() - timeoutMs;
     for (const session of this.#all.values()) {
       if (session.ended === undefined && session.seenAt < before) {

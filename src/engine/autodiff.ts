@@ -8,6 +8,26 @@ import { sameShape, type Graph, type Value } from './graph.ts';
  * that it does not depend on give an error.
  */
 export function gradients(graph: Graph, output: Value, wrt: readonly Value[], earlier: readonly Value[] = []): Value[] {
+  const ones = (): Value => {
+    const seed = graph.node1('ConstantOfShape', [shapeOf(graph, output)], { type: 'float32', shape: output.shape });
+    return graph.node1('Add', [seed, graph.scalar(1)], { type: 'float32', shape: output.shape });
+  };
+  return backward(graph, { output, slope: ones, wrt, earlier });
+}
+
+/** Gradients by each of `wrt` of something of which `slope` is the gradient by `output`. */
+export function gradientsFrom(graph: Graph, output: Value, slope: Value, wrt: readonly Value[]): Value[] {
+  return backward(graph, { output, slope: () => slope, wrt, earlier: [] });
+}
+
+type Backward = {
+  readonly output: Value;
+  readonly slope: () => Value;
+  readonly wrt: readonly Value[];
+  readonly earlier: readonly Value[];
+};
+
+function backward(graph: Graph, { output, slope, wrt, earlier }: Backward): Value[] {
   const active = new Set(wrt.map((value) => value.name));
   for (const entry of graph.tape) {
     if (entry.inputs.some((input) => active.has(input.name))) entry.outputs.forEach((value) => active.add(value.name));
@@ -15,9 +35,7 @@ export function gradients(graph: Graph, output: Value, wrt: readonly Value[], ea
   if (!active.has(output.name))
     throw new Error(`internal: ${output.name} does not depend on any of the ${wrt.length} values asked for`);
 
-  const seed = graph.node1('ConstantOfShape', [shapeOf(graph, output)], { type: 'float32', shape: output.shape });
-  const ones = graph.node1('Add', [seed, graph.scalar(1)], { type: 'float32', shape: output.shape });
-  const partial = new Map<string, Value>([[output.name, ones]]);
+  const partial = new Map<string, Value>([[output.name, slope()]]);
   // Two at a time, because the runtime merges a sum of two into the product that one of them is.
   const accumulate = (value: Value, gradient: Value): void => {
     const sofar = partial.get(value.name);

@@ -160,6 +160,30 @@ export class Graph {
     return this.node1('Concat', parts, { type: 'int64', shape: [shape.length] }, { attributes: { axis: 0 } });
   }
 
+  /**
+   * Drops nodes that no output depends on. The runtime would compute them; a layer that is computed again from kept values
+   * has many.
+   */
+  prune(): void {
+    const wanted = new Set(this.#outputs.map(({ name }) => name));
+    const kept: NodeProto[] = [];
+    for (const node of [...this.#nodes].reverse()) {
+      if (!node.output.some((name) => wanted.has(name))) continue;
+      node.input.forEach((name) => wanted.add(name));
+      kept.unshift(node);
+    }
+    this.#nodes.splice(0, this.#nodes.length, ...kept);
+    // What was an input of dropped nodes alone need not be fed.
+    this.#inputs.splice(0, this.#inputs.length, ...this.#inputs.filter(({ name }) => wanted.has(name)));
+    const used = this.#initializers.filter(({ name }) => wanted.has(name));
+    this.#initializers.splice(0, this.#initializers.length, ...used);
+  }
+
+  /** Names of the inputs, in order. */
+  get inputNames(): string[] {
+    return this.#inputs.map(({ name }) => name);
+  }
+
   /** The finished model as ONNX protobuf bytes. */
   toOnnx(): Uint8Array {
     return toBinary(

@@ -13,6 +13,7 @@ import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
 import { EmbeddedTrainer } from './trainer.ts';
 
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url));
+const EXECUTIONS = ['whole', 'layers'] as const;
 const LORA = {
   rank: 2,
   alpha: 6,
@@ -96,9 +97,9 @@ describe.each(cases)('%s', (name) => {
     }
   });
 
-  it("has the reference's loss and adapter gradients within 1e-4", async () => {
+  it.each(EXECUTIONS)("has the reference's loss and adapter gradients within 1e-4, run by %s", async (execution) => {
     const lora = { ...LORA, targetModules: [...LORA.targetModules] };
-    await using trainer = new EmbeddedTrainer({ ...model, lora, threads: 1 });
+    await using trainer = new EmbeddedTrainer({ ...model, lora, threads: 1, execution });
     const adapters = trainer.adapterWeights()!;
     for (const { name: key, data: own } of adapters.tensors()) own.set(values(`lora.${key}`));
     const { metrics } = await trainer.forwardBackward(data, 'cross_entropy');
@@ -110,8 +111,13 @@ describe.each(cases)('%s', (name) => {
       expect(relativeError(gradient, values(`gradient.${key}`)), key).toBeLessThan(1e-4);
   });
 
-  it("has the reference's gradient of every weight", async () => {
-    await using trainer = new EmbeddedTrainer({ config: model.config, weights: model.weights.clone(), threads: 1 });
+  it.each(EXECUTIONS)("has the reference's gradient of every weight, run by %s", async (execution) => {
+    await using trainer = new EmbeddedTrainer({
+      config: model.config,
+      weights: model.weights.clone(),
+      threads: 1,
+      execution,
+    });
     const { metrics } = await trainer.forwardBackward(data, 'cross_entropy');
     expectSameLoss(metrics['loss:sum'], values('full.loss')[0]);
     for (const [key, gradient] of trainer.accumulatedGradient()) {

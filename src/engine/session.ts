@@ -49,6 +49,11 @@ export class Session {
     return outputs;
   }
 
+  /** Those of `feeds` that the graph reads. */
+  pick(feeds: Feeds): Feeds {
+    return Object.fromEntries(this.#session.inputNames.map((name) => [name, feeds[name]]));
+  }
+
   async release(): Promise<void> {
     await this.#session.release();
   }

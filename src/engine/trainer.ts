@@ -24,6 +24,7 @@ import {
   type TrainerState,
 } from './checkpoint.ts';
 import { loraParts, loraSpecs, mergeLora, parseLoraConfig, type LoraConfig } from './lora.ts';
+import { LayeredTraining } from './layered-training.ts';
 import { LOSS_SCALARS, LOSSES_BY_ROW } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
 import { maskFeeds, packMicroBatches, rowIndicator, type MicroBatch, type ScoredPositions } from './packing.ts';
@@ -35,6 +36,11 @@ import type { GraphLora } from './transformer.ts';
 import { drawWeights, initWeights, weightFeeds, Weights } from './weights.ts';
 
 export const DEFAULT_TOKEN_BUDGET = 1024;
+const LAYERED_TOKEN_BUDGET = 2048;
+/** Weights from which on a model is run layer by layer unless asked otherwise; the shipped one has a million. */
+const LARGE_MODEL = 2 ** 24;
+
+export type Execution = 'whole' | 'layers';
 
 export type EmbeddedTrainerOptions = SessionOptions & {
   readonly config: ModelConfig;
@@ -53,7 +59,15 @@ export type EmbeddedTrainerOptions = SessionOptions & {
   readonly samplers?: SamplerRuntime;
   /** Called once when the trainer is closed. */
   readonly onClose?: () => void;
-  /** Padded tokens a micro-batch. Default 1024: large enough for the products, small enough for the processor's caches. */
+  /**
+   * How a micro-batch is computed: `whole` by one graph of the model, `layers` by graphs of a layer each, which takes less
+   * memory and more calls. Default by the size of the model.
+   */
+  readonly execution?: Execution;
+  /**
+   * Padded tokens a micro-batch. Default 1024 for whole models: large enough for the products, small enough for the
+   * processor's caches; 2048 by layers.
+   */
   readonly tokenBudget?: number;
   /**
    * `all` gives a log-probability for every target, as Tinker does; `weighted` skips targets whose weight or
@@ -70,7 +84,8 @@ export class EmbeddedTrainer implements Trainer {
   readonly #lora: GraphLora | undefined;
   /** The accumulated gradient, and two more of its size: each micro-batch reads one and writes another. */
   #gradient: Weights;
-  #spare: readonly [Weights, Weights];
+  #spare: readonly Weights[];
+  readonly #layered: LayeredTraining | undefined;
   readonly #adam: AdamState;
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #samplers: SamplerRuntime;
@@ -89,7 +104,19 @@ export class EmbeddedTrainer implements Trainer {
     }
     const trained = this.#trained;
     this.#gradient = new Weights(trained.specs);
-    this.#spare = [new Weights(trained.specs), new Weights(trained.specs)];
+    const execution = options.execution ?? (this.#base.flat.length < LARGE_MODEL ? 'whole' : 'layers');
+    // By layers the sum is added to in place, on a copy.
+    const spare = execution === 'layers' ? 1 : 2;
+    this.#spare = Array.from({ length: spare }, () => new Weights(trained.specs));
+    if (execution === 'layers') {
+      this.#layered = new LayeredTraining({
+        ...(options.threads ? { threads: options.threads } : {}),
+        config: options.config,
+        base: this.#base,
+        adapters: this.#adapters,
+        ...(this.#lora ? { lora: this.#lora } : {}),
+      });
+    }
     this.#adam = createAdamState(trained.flat.length);
     if (options.sharedBase !== undefined && !this.#adapters)
       throw new Error('internal: a trainer without adapters needs weights of its own');
@@ -271,6 +298,7 @@ export class EmbeddedTrainer implements Trainer {
     this.#disposed = true;
     await this.#queue;
     for (const session of this.#sessions.values()) await (await session).release();
+    await this.#layered?.release();
     if (!this.#options.samplers) await this.#samplers[Symbol.asyncDispose]();
     this.#options.onClose?.();
   }
@@ -311,11 +339,12 @@ export class EmbeddedTrainer implements Trainer {
     const batches = packMicroBatches(rows, {
       loss,
       scored: options.scored ?? this.#options.scored ?? 'all',
-      tokenBudget: this.#options.tokenBudget ?? DEFAULT_TOKEN_BUDGET,
+      tokenBudget: this.#options.tokenBudget ?? (this.#layered ? LAYERED_TOKEN_BUDGET : DEFAULT_TOKEN_BUDGET),
       vocabSize: this.config.vocabSize,
       maxPositions: this.config.maxPositions,
     });
     const scalars = lossScalars(loss, config);
+    if (this.#layered) return this.#layeredPass(this.#layered, { batches, rows, join, scalars, options });
     const session = await this.#session(loss, backward);
     const logprobs = rows.map(({ tokens }) => new Float32Array(tokens.length).fill(NaN));
     // The accumulator is replaced only when every micro-batch has succeeded: an abort leaves no half of a batch behind.
@@ -340,6 +369,28 @@ export class EmbeddedTrainer implements Trainer {
       this.#spare = [this.#gradient, next];
       this.#gradient = sum;
     }
+    return { logprobs: join(logprobs), metrics: { 'loss:sum': total } };
+  }
+
+  async #layeredPass(
+    layered: LayeredTraining,
+    { batches, rows, join, scalars, options }: PreparedPass,
+  ): Promise<ForwardOutput> {
+    const { loss, signal, backward } = options;
+    const [spare] = this.#spare;
+    if (backward) spare.flat.set(this.#gradient.flat);
+    const logprobs = rows.map(({ tokens }) => new Float32Array(tokens.length).fill(NaN));
+    let total = 0;
+    // The longest first: what is kept of it is used again by the others.
+    for (const batch of [...batches].sort((a, b) => b.ids.length - a.ids.length)) {
+      signal?.throwIfAborted();
+      if (batch.origin.length === 0) continue;
+      const result = await layered.run(batch, { loss, scalars, gradient: backward ? spare : undefined });
+      total += result.loss;
+      batch.origin.forEach(({ row, position }, i) => (logprobs[row][position] = result.logprobs[i]));
+    }
+    // Only now: an abort leaves no half of a batch behind.
+    if (backward) [this.#gradient, this.#spare] = [spare, [this.#gradient]];
     return { logprobs: join(logprobs), metrics: { 'loss:sum': total } };
   }
 
@@ -378,6 +429,14 @@ export class EmbeddedTrainer implements Trainer {
     return session;
   }
 }
+
+type PreparedPass = {
+  readonly batches: readonly MicroBatch[];
+  readonly rows: readonly Datum[];
+  readonly join: (logprobs: readonly Float32Array[]) => readonly Float32Array[];
+  readonly scalars: Feeds;
+  readonly options: PassOptions;
+};
 
 type PassOptions = {
   readonly loss: LossName;

@@ -63,8 +63,16 @@ export type LayerOptions = Omit<TransformerOptions, 'inputs' | 'index'> & {
   readonly keep?: (name: KeptValue, value: Value) => Value;
 };
 
-/** The products and the attention of a layer: everything that is dear. */
-export type KeptValue = 'query' | 'key' | 'value' | 'context' | 'attended' | 'gate' | 'up';
+/**
+ * The products and the attention of a layer: everything that is dear. What a block gives is dear only where it is normed
+ * before it is added.
+ */
+export type KeptValue = 'q' | 'k' | 'v' | 'context' | 'attention' | 'middle' | 'gate' | 'up' | 'mlp';
+
+/** Those of a model. */
+export function keptValues({ sandwichNorms }: ModelConfig): KeptValue[] {
+  return ['q', 'k', 'v', 'context', 'middle', 'gate', 'up', ...(sandwichNorms ? (['attention', 'mlp'] as const) : [])];
+}
 
 /** One layer on the residual stream [M, D]: the stream after it, at the wanted rows. */
 export function decoderLayer(g: Graph, options: LayerOptions, before: Value): Value {
@@ -88,34 +96,30 @@ export function decoderLayer(g: Graph, options: LayerOptions, before: Value): Va
     return transpose(g, normName && config.qkNorm ? norm(split, normName) : split, [0, 2, 1, 3]);
   };
   /** What a block computes from x, added to the stream: normed before where the model does so. */
-  const addBlock = (stream: Value, x: Value, name: string, biased: boolean | undefined, after: string): Value => {
-    if (!config.sandwichNorms) return project(x, [name], biased, stream)[0];
-    return add(g, stream, norm(project(x, [name], biased)[0], after));
+  const addBlock = (stream: Value, x: Value, block: 'attention' | 'mlp'): Value => {
+    const [name, after] = block === 'attention' ? ['output', 'afterAttentionNorm'] : ['down', 'afterMlpNorm'];
+    const biased = block === 'attention' ? config.outputBias : config.mlpBias;
+    if (!config.sandwichNorms) return project(x, [`${layer}.${name}`], biased, stream)[0];
+    const [y] = project(x, [`${layer}.${name}`], biased);
+    return add(g, stream, norm(keep(block, y), `${layer}.${after}`));
   };
 
   const normed = norm(before, `${layer}.attentionNorm`);
   const [q, k, v] = project(normed, [`${layer}.q`, `${layer}.k`, `${layer}.v`], config.qkvBias);
-  const query = keep('query', rope(g, byHead(q, heads, `${layer}.qNorm`), tables));
-  const key = keep('key', rope(g, byHead(k, kvHeads, `${layer}.kNorm`), tables));
-  const context = transpose(
-    g,
-    keep('context', attend(layer, query, key, keep('value', byHead(v, kvHeads)))),
-    [0, 2, 1, 3],
-  );
+  const query = rope(g, byHead(keep('q', q), heads, `${layer}.qNorm`), tables);
+  const key = rope(g, byHead(keep('k', k), kvHeads, `${layer}.kNorm`), tables);
+  const context = transpose(g, attend(layer, query, key, byHead(keep('v', v), kvHeads)), [0, 2, 1, 3]);
   let attended = reshape(g, context, [rows, heads * headDim]);
   let stream = before;
   if (index) {
     attended = gatherRows(g, attended, index);
     stream = gatherRows(g, stream, index);
   }
-  stream = keep(
-    'attended',
-    addBlock(stream, attended, `${layer}.output`, config.outputBias, `${layer}.afterAttentionNorm`),
-  );
+  stream = keep('middle', addBlock(stream, attended, 'attention'));
   const unit = norm(stream, `${layer}.mlpNorm`);
   const [gate, up] = project(unit, [`${layer}.gate`, `${layer}.up`], config.mlpBias);
   const gated = (config.activation === 'gelu-tanh' ? geglu : swiglu)(g, keep('gate', gate), keep('up', up));
-  return addBlock(stream, gated, `${layer}.down`, config.mlpBias, `${layer}.afterMlpNorm`);
+  return addBlock(stream, gated, 'mlp');
 }
 
 function weightedNorm(g: Graph, x: Value, weight: Value, { rmsNormEps, normsAddOne }: ModelConfig): Value {

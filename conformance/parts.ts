@@ -4,6 +4,7 @@
 import type { Context } from './context.ts';
 import { codecPart } from './parts/codec.ts';
 import { sdkPart } from './parts/sdk.ts';
+import { skyrlPart } from './parts/skyrl.ts';
 
 export type Part = {
   readonly name: string;
@@ -19,4 +20,5 @@ export const PARTS: readonly Part[] = [
   { name: 'sdk 0.38.0', quick: true, run: (context) => sdkPart(context, '0.38.0') },
   { name: 'sdk 0.25.0', quick: false, run: (context) => sdkPart(context, '0.25.0') },
   { name: 'sdk 0.24.1', quick: false, run: (context) => sdkPart(context, '0.24.1') },
+  { name: 'skyrl', quick: false, run: skyrlPart },
 ];

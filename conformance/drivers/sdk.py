@@ -6,14 +6,16 @@ generation does not have is no case of it.
 """
 
 import argparse
+import json
 import os
+import urllib.request
 from pathlib import Path
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TINKER_API_KEY", "tml-conformance")
 
 import tinker  # noqa: E402
-from harness import case, ensure, wait  # noqa: E402
+from harness import DEADLINE_S, case, ensure, wait  # noqa: E402
 from tinker import types  # noqa: E402
 
 
@@ -30,10 +32,28 @@ class World:
         self.service = tinker.ServiceClient(base_url=args.base_url)
         self.training = None
         self.tokenizer = None
+        self.made = []
 
     def create(self, rank=8, seed=7):
         """A new model; the same seed gives the same initial adapter."""
-        return wait(self.service.create_lora_training_client(base_model=self.base_model, rank=rank, seed=seed))
+        return self.owned(wait(self.service.create_lora_training_client(base_model=self.base_model, rank=rank, seed=seed)))
+
+    def owned(self, client):
+        """The client, whose model `release` ends: a server holds only so many at a time."""
+        self.made.append(wait(client.get_info()).model_id)
+        return client
+
+    def release(self):
+        """Ends the models made so far but the first; newer SDKs have no call for it, the API has."""
+        for model_id in self.made[1:]:
+            self.post("unload_model", {"model_id": model_id, "type": "unload_model"})
+        del self.made[1:]
+
+    def post(self, path, body):
+        headers = {"Content-Type": "application/json", "X-API-Key": "tml-conformance"}
+        request = urllib.request.Request(f"{self.base_url}/api/v1/{path}", json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(request, timeout=DEADLINE_S) as response:
+            return json.load(response)
 
     def rest(self):
         return self.service.create_rest_client()
@@ -111,11 +131,9 @@ def main():
     import sdk_state
     import sdk_supervised
 
-    sdk_supervised.run(world)
-    sdk_rl.run(world)
-    sdk_sampling.run(world)
-    sdk_state.run(world)
-    sdk_failures.run(world)
+    for module in (sdk_supervised, sdk_rl, sdk_sampling, sdk_state, sdk_failures):
+        module.run(world)
+        world.release()
     sdk_state.close(world)
 
 

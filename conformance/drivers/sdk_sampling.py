@@ -7,7 +7,11 @@ from tinker import types
 
 
 def run(world):
-    sampler = wait(world.training.save_weights_and_get_sampling_client())
+    # A model that a step has changed, but that is far from certain of anything: samples must differ.
+    trainer = world.create(seed=41)
+    wait(trainer.forward_backward(world.examples(), "cross_entropy"))
+    wait(trainer.optim_step(types.AdamParams(learning_rate=1e-3)))
+    sampler = wait(trainer.save_weights_and_get_sampling_client())
     text = "What is 1 plus 2? \\boxed{3}<|im_end|>\nuser"
     prompt_tokens = world.encode(text)
     prompt = types.ModelInput.from_ints(prompt_tokens)
@@ -77,7 +81,7 @@ def run(world):
         ensure(len(scored) == len(prompt_tokens) and scored[0] is None, f"{len(scored)} entries, first {scored[0]}")
         inputs = {"target_tokens": prompt_tokens[1:], "weights": [1.0] * (len(prompt_tokens) - 1)}
         datum = types.Datum(model_input=types.ModelInput.from_ints(prompt_tokens[:-1]), loss_fn_inputs=inputs)
-        trained = wait(world.training.forward([datum], "cross_entropy")).loss_fn_outputs[0]["logprobs"].data
+        trained = wait(trainer.forward([datum], "cross_entropy")).loss_fn_outputs[0]["logprobs"].data
         return f"largest difference {same(scored[1:], trained, 'log-probabilities', 1e-4):.1e}"
 
     @case("top-k prompt log-probabilities are sorted, hold the likeliest token, and agree with the prompt's own")

@@ -47,7 +47,7 @@ def restore(world, data):
 
     @case("create_training_client_from_state_with_optimizer goes on as if nothing had happened")
     def _():
-        resumed = wait(world.service.create_training_client_from_state_with_optimizer(path))
+        resumed = world.owned(wait(world.service.create_training_client_from_state_with_optimizer(path)))
         loaded = same(logprobs(resumed, data), before, "log-probabilities as loaded", 1e-5)
         step(resumed, data)
         stepped = same(logprobs(resumed, data), after, "log-probabilities a step later", 1e-5)
@@ -56,7 +56,7 @@ def restore(world, data):
 
     @case("create_training_client_from_state loads the weights and starts the optimizer anew")
     def _():
-        fresh = wait(world.service.create_training_client_from_state(path))
+        fresh = world.owned(wait(world.service.create_training_client_from_state(path)))
         same(logprobs(fresh, data), before, "log-probabilities as loaded", 1e-5)
         step(fresh, data)
         gap = max(abs(left - right) for left, right in zip(logprobs(fresh, data), after))
@@ -213,11 +213,19 @@ def fetch(url):
 def close(world):
     if world.newest:
 
-        @case("close finishes the session, and its models take no further requests")
+        @case("close finishes the session: the server takes no further requests for its models")
         def _():
-            client = world.training
-            wait(world.service.close("success", detail="conformance"))
-            return refused(lambda: wait(client.forward(world.examples(), "cross_entropy")))
+            import tinker
+
+            service = tinker.ServiceClient(base_url=world.base_url)
+            client = wait(service.create_lora_training_client(base_model=world.base_model, rank=4))
+            model_id = wait(client.get_info()).model_id
+            wait(service.close("success", detail="conformance"))
+            model = {"base_model": world.base_model, "lora_config": {"rank": 4}, "type": "create_model"}
+            session = {"session_id": model_id.split(":")[0], "model_seq_id": 1}
+            refused(lambda: world.post("create_model", {**session, **model}), "HTTP Error 4")
+            step = {"model_id": model_id, "seq_id": 1, "adam_params": {}, "type": "optim_step"}
+            return refused(lambda: world.post("optim_step", step), "HTTP Error 4")
 
         @case("leaving a with block of the service client finishes its session")
         def _():
@@ -233,9 +241,5 @@ def close(world):
         def _():
             client = world.create(rank=4)
             model_id = wait(client.get_info()).model_id
-            body = json.dumps({"model_id": model_id, "type": "unload_model"}).encode()
-            headers = {"Content-Type": "application/json", "X-API-Key": "tml-conformance"}
-            request = urllib.request.Request(f"{world.base_url}/api/v1/unload_model", body, headers)
-            with urllib.request.urlopen(request, timeout=DEADLINE_S) as response:
-                ensure("request_id" in json.load(response), "a future")
+            ensure("request_id" in world.post("unload_model", {"model_id": model_id, "type": "unload_model"}), "a future")
             return refused(lambda: wait(client.forward(world.examples(), "cross_entropy")))

@@ -1,11 +1,13 @@
 // Models as `tabwright serve` offers them: weights in the embedded backend, and the words that go with them. Which names
 // clients may use beside a model's own is said here too.
 
+import { resolve } from 'node:path';
 import { TabwrightError } from '../core/index.ts';
-import { EmbeddedBackend } from '../engine/index.ts';
+import { EmbeddedBackend, exportAdapter } from '../engine/index.ts';
 import type { ServedModel } from '../server/index.ts';
 import { createNanoChat } from '../tokens/index.ts';
 import { openModel } from './models.ts';
+import { isPretrained, openPretrained } from './open-pretrained.ts';
 
 export type ServedModelsOptions = {
   /** As `--model` has them, separated by commas. */
@@ -14,6 +16,9 @@ export type ServedModelsOptions = {
   readonly aliases: string | undefined;
   /** Threads of the engine. Default all. */
   readonly threads: number | undefined;
+  /** Longest sequence of pretrained models. Default the engine's. */
+  readonly contextLength: number | undefined;
+  readonly signal: AbortSignal;
 };
 
 /** Dispose of the backends when the server is down. */
@@ -22,7 +27,7 @@ export async function openServedModels(options: ServedModelsOptions): Promise<re
   const aliases = readAliases(names, options.aliases);
   const opened: ServedModel[] = [];
   try {
-    for (const name of names) opened.push(await openServed(name, aliases.get(name) ?? [], options.threads));
+    for (const name of names) opened.push(await openServed(name, aliases.get(name) ?? [], options));
   } catch (error) {
     for (const { backend } of opened) await backend[Symbol.asyncDispose]();
     throw error;
@@ -30,18 +35,43 @@ export async function openServedModels(options: ServedModelsOptions): Promise<re
   return opened;
 }
 
-async function openServed(name: string, aliases: readonly string[], threads: number | undefined): Promise<ServedModel> {
+async function openServed(
+  name: string,
+  aliases: readonly string[],
+  { threads, contextLength, signal }: ServedModelsOptions,
+): Promise<ServedModel> {
+  const common = { modelName: name, ...(threads === undefined ? {} : { threads }) };
+  const names = [name, ...aliases];
+  if (await isPretrained(name)) {
+    const { family, config, weights, tokenizer, endTokens, folder } = await openPretrained(name, {
+      contextLength,
+      signal,
+    });
+    return {
+      names,
+      backend: new EmbeddedBackend({ ...common, config, weights }),
+      architecture: family,
+      endTokens,
+      tokenizer,
+      exportAdapter: toPeft,
+      ...(folder === undefined ? {} : { tokenizerId: resolve(folder) }),
+    };
+  }
   const { config, weights, renderer } = await openModel(name);
   const chat = createNanoChat();
   return {
-    names: [name, ...aliases],
-    backend: new EmbeddedBackend({ modelName: name, config, weights, ...(threads === undefined ? {} : { threads }) }),
+    names,
+    backend: new EmbeddedBackend({ ...common, config, weights }),
     architecture: 'nano',
     endTokens: renderer.stopTokens,
     tokenizer: chat.tokenizer,
     chat,
+    exportAdapter: toPeft,
   };
 }
+
+const toPeft: NonNullable<ServedModel['exportAdapter']> = (from, path, baseModel) =>
+  exportAdapter({ from, path, baseModel });
 
 /** By model, the names that clients may use for it beside its own. */
 export function readAliases(

@@ -10,7 +10,7 @@ const schema = z.strictObject({
     .string()
     .min(1)
     .default('nano')
-    .describe('nano, a model or run folder, hf:<repository>, gguf:<file>; several separated by commas'),
+    .describe('nano, a model or run folder, hf:<folder>, gguf:<file>; several separated by commas'),
   modelName: z
     .string()
     .min(1)
@@ -26,6 +26,8 @@ const schema = z.strictObject({
     .describe('address to listen on; beyond loopback TABWRIGHT_SERVE_KEY must be set'),
   checkpoints: z.string().min(1).default('runs/serve').describe('folder of the checkpoints; what is there is served'),
   threads: z.int().min(1).max(256).optional().describe('threads of the engine (default: one a processor)'),
+  contextLength: z.int().min(16).optional().describe('longest sequence of a pretrained model (default: 8192 at most)'),
+  maxModels: z.int().min(1).default(64).describe('models that are trained at one time'),
   sessionTimeoutSeconds: z
     .number()
     .min(1)
@@ -38,7 +40,7 @@ export const serve: CommandSpec<typeof schema> = {
   summary: "Serve models of this machine by Tinker's API, for the official Python SDK, and by OpenAI's.",
   examples: [
     'serve --model nano',
-    'serve --model hf:Qwen/Qwen3-0.6B --model-name Qwen/Qwen3-8B --port 9000',
+    'serve --model models/qwen3-tiny --model-name Qwen/Qwen3-8B --port 9000',
     'serve --model gguf:SmolLM2-135M-Instruct.Q8_0.gguf --checkpoints runs/smol',
     'serve --host 0.0.0.0   with TABWRIGHT_SERVE_KEY=tml-... in the environment',
   ],
@@ -55,6 +57,8 @@ export const serve: CommandSpec<typeof schema> = {
       models: config.model,
       aliases: config.modelName,
       threads: config.threads,
+      contextLength: config.contextLength,
+      signal,
     });
     try {
       const { serveTinker } = await import('../../server/index.ts'); // its libraries are loaded by whoever serves
@@ -64,7 +68,7 @@ export const serve: CommandSpec<typeof schema> = {
         host,
         port,
         ...(key === undefined || key === '' ? {} : { key }),
-        limits: { sessionTimeoutMs: sessionTimeoutSeconds * 1000 },
+        limits: { sessionTimeoutMs: sessionTimeoutSeconds * 1000, maxModels: config.maxModels },
         onFailure: (error) => note(describeFailure(error, given.debug ?? false)),
       });
       const names = models.flatMap((model) => model.names);

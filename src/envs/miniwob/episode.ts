@@ -2,7 +2,7 @@
 // how it ended. Success is the task's own threshold on the raw reward, which time does not lower. It owns the lease of
 // its page and nothing else.
 
-import { createReferences, type PageLease, type PageObservation } from '../../browser/index.ts';
+import { createReferences, type CdpSession, type PageLease, type PageObservation } from '../../browser/index.ts';
 import {
   TabwrightError,
   type Action,
@@ -39,7 +39,7 @@ export interface MiniwobEpisode extends Episode {
 
 export interface MiniwobTruth {
   evaluate(expression: string, options: StepOptions): Promise<JsonValue>;
-  /** The reference of an element that an expression gives, if it has a line in what the agent sees. */
+  /** The reference of an element that an expression gives, else of what is in it or it is in, if that has a line. */
   reference(expression: string, options: StepOptions): Promise<number | undefined>;
 }
 
@@ -148,21 +148,35 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
     screenshot: (at) => page.screenshot(at),
     truth: {
       evaluate: (expression, at) => page.evaluate(expression, at),
-      reference: async (expression, at) => {
-        const node = await page.perform(
-          'truth',
-          async (session) => {
-            const { result } = await session.send('Runtime.evaluate', { expression });
-            if (result.objectId === undefined || result.subtype !== 'node') return undefined;
-            return (await session.send('DOM.describeNode', { objectId: result.objectId })).node.backendNodeId;
-          },
-          at,
-        );
-        return [...seen.controls.values()].find(({ backendNodeId }) => backendNodeId === node)?.reference;
+      async reference(expression, at) {
+        const candidates = await page.perform('truth', (session) => nodesAround(session, expression), at);
+        const lines = new Map([...seen.controls.values()].map((line) => [line.backendNodeId, line.reference]));
+        const node = candidates.find((candidate) => lines.has(candidate));
+        return node === undefined ? undefined : lines.get(node);
       },
     },
     [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
   };
+}
+
+/** An element, then what is in it, then what it is in. */
+async function nodesAround(session: CdpSession, expression: string): Promise<readonly number[]> {
+  const { result } = await session.send('Runtime.evaluate', { expression });
+  if (result.objectId === undefined || result.subtype !== 'node') return [];
+  const { node } = await session.send('DOM.describeNode', { objectId: result.objectId, depth: -1 });
+  const nodes: number[] = [];
+  const waiting = [node];
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    nodes.push(next.backendNodeId);
+    waiting.unshift(...(next.children ?? []));
+  }
+  for (let above = `(${expression}).parentElement`; nodes.length < 500; above = `(${above}).parentElement`) {
+    const parent = await session.send('Runtime.evaluate', { expression: above });
+    if (parent.result.objectId === undefined || parent.result.description?.startsWith('body') !== false) break;
+    const described = await session.send('DOM.describeNode', { objectId: parent.result.objectId });
+    nodes.push(described.node.backendNodeId);
+  }
+  return nodes;
 }
 
 /** Links such as `#` change the address without leaving the page. */

@@ -83,8 +83,11 @@ export async function carryOut(call: MiniwobCall, options: CarryOutOptions): Pro
     case 'scroll': {
       const { target, dx, dy } = call.args;
       return on(target, ({ x, y }) =>
-        perform((session) =>
-          session.send('Input.dispatchMouseEvent', { type: 'mouseWheel', x, y, deltaX: dx, deltaY: dy }),
+        drawnMeanwhile(
+          perform((session) =>
+            session.send('Input.dispatchMouseEvent', { type: 'mouseWheel', x, y, deltaX: dx, deltaY: dy }),
+          ),
+          options,
         ),
       );
     }
@@ -93,6 +96,17 @@ export async function carryOut(call: MiniwobCall, options: CarryOutOptions): Pro
     default:
       return call satisfies never;
   }
+}
+
+/** Frames that draw nothing, which other input makes do with, leave a wheel event unanswered for good. */
+async function drawnMeanwhile(work: Promise<void>, { page, controls: _, ...at }: CarryOutOptions): Promise<void> {
+  let settled = false;
+  const end = work.finally(() => (settled = true));
+  const draw = async (): Promise<void> => {
+    do await page.screenshot(at);
+    while (!settled);
+  };
+  await Promise.all([end, draw()]);
 }
 
 /** Moves the mouse to a place. */

@@ -75,6 +75,8 @@ export function readCombination(keys: string): { readonly key: Key; readonly mod
     if (bit === undefined) return undefined;
     modifiers |= bit;
   }
-  const key = NAMED[last] ?? (last.length === 1 ? keyOfCharacter(last) : undefined);
+  // With another key held down a letter is a key, not a character: Control+A and Control+a are the same.
+  const name = modifiers === 0 || last.length > 1 ? last : last.toLowerCase();
+  const key = NAMED[last] ?? (last.length === 1 ? keyOfCharacter(name) : undefined);
   return key === undefined ? undefined : { key, modifiers: modifiers | (key.shift === true ? MODIFIERS.Shift : 0) };
 }

@@ -79,7 +79,7 @@ export function observeMiniwob({ ax, layout, references, maxLines = 200 }: Obser
       const name = squeeze(node.text);
       if (name === '') continue;
       const role = roleOf(axOf.get(owner.backendNodeId)) === 'heading' ? 'heading' : 'text';
-      add(owner, role, name, above.clickable ? ['clickable'] : []);
+      add(node, role, name, above.clickable ? ['clickable'] : []);
       continue;
     }
     if (node.clickable && node.tag !== 'BODY' && node.tag !== 'HTML') here.clickable = true;
@@ -88,7 +88,7 @@ export function observeMiniwob({ ax, layout, references, maxLines = 200 }: Obser
     const role = roleOf(axNode);
     const isControl = role !== undefined && CONTROL_ROLES.has(role) && axNode !== undefined;
     if (isControl && (isSeen(node.box) || node.tag === 'OPTION')) {
-      const line = add(node, role.toLowerCase(), plainName(axNode, MAX_NAME), controlStates(axNode, role));
+      const line = add(node, role.toLowerCase(), plainName(axNode, MAX_NAME), controlStates(node, axNode, role));
       if (!CONTAINERS.has(role)) here.control = line;
       continue;
     }
@@ -119,7 +119,6 @@ const SVG_TEXT: ReadonlySet<string> = new Set(['text', 'tspan']);
 function compose(lines: readonly Line[], maxLines: number): PageObservation {
   const controls = new Map<number, Control>();
   const shown = lines.slice(0, maxLines).map(({ role, name, states, reference, node }) => {
-    // Two pieces of text of one element share its number; either names the same place to click.
     controls.set(reference, { reference, backendNodeId: node.backendNodeId, role, name, states });
     return [role, quote(name, '"'), ...states.map((state) => `[${state}]`), `[${reference}]`].join(' ');
   });
@@ -187,8 +186,11 @@ function labelsControl(label: LayoutNode, index: number, layout: readonly Layout
   return false;
 }
 
-function controlStates(node: AxNode, role: string): string[] {
+function controlStates({ attributes }: LayoutNode, node: AxNode, role: string): string[] {
   const states = [...statesOf(node)];
+  // A button that shows an icon alone has nothing else to be told by.
+  const kind = attributes.get('class') ?? '';
+  if (role === 'button' && kind !== '' && plainName(node, MAX_NAME) === '') states.push(`class=${quote(kind, '"')}`);
   const value = node.value?.value as string | number | undefined;
   const text = value === undefined ? '' : String(value);
   if (VALUED.has(role) && text !== '') {

@@ -58,6 +58,21 @@ export function startExpression(seed: number, mode: DataMode): string {
 
 export const READY_EXPRESSION = 'WOB_TASK_READY === true && core.cover_div !== null';
 
+/**
+ * Loads every picture that the page's styles name, and keeps them. A picture that is only fetched when the mouse comes
+ * makes its element shrink in between, and a click that is quicker than the picture misses it.
+ */
+export const PRELOAD_EXPRESSION = `(async () => {
+  const urls = new Set();
+  for (const sheet of document.styleSheets) for (const rule of sheet.cssRules) {
+    for (const [, url] of rule.cssText.matchAll(/url\\("([^"]+)"\\)/g)) urls.add(new URL(url, sheet.href ?? location.href).href);
+  }
+  const images = [...urls].map((url) => Object.assign(new Image(), { src: url }));
+  // Some are named that do not exist.
+  await Promise.allSettled(images.map((image) => image.decode()));
+  Object.defineProperty(window, Symbol('preloaded'), { value: images });
+})()`;
+
 /** The reward is read in the same breath as the address, so that a link of the task cannot come between them. */
 export const STATE_EXPRESSION = `(() => {
   const present = typeof WOB_DONE_GLOBAL !== 'undefined';

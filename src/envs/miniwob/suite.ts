@@ -14,7 +14,7 @@ import { TabwrightError, type Env, type StepOptions, type Task } from '../../cor
 import { createRng, sleep } from '../../util/index.ts';
 import { findMiniwobContent, type MiniwobContent } from './content.ts';
 import { openMiniwobEpisode, type MiniwobEpisode } from './episode.ts';
-import { READY_EXPRESSION, type DataMode } from './page-script.ts';
+import { PRELOAD_EXPRESSION, READY_EXPRESSION, type DataMode } from './page-script.ts';
 import { serveMiniwob } from './site.ts';
 import { MINIWOB_TASKS, miniwobTask, type MiniwobTask } from './tasks.ts';
 
@@ -90,6 +90,11 @@ export async function createMiniwobSuite(options: MiniwobSuiteOptions = {}): Pro
     loaded.delete(page);
     await page.navigate(site.urlOf(task.name), at);
     while ((await page.evaluate(READY_EXPRESSION, at)) !== true) await sleep(10, at.signal);
+    await page.perform(
+      'preload',
+      (session) => session.send('Runtime.evaluate', { expression: PRELOAD_EXPRESSION, awaitPromise: true }),
+      at,
+    );
     loaded.set(page, task.name);
   };
 

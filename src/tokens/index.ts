@@ -1,5 +1,15 @@
 // Text to token ids and back: tokenizers, conversation renderers.
 
+export { createChatRenderer, type ChatFormat, type ChatRendererOptions } from './chat-format.ts';
+export { chatFormat, CHAT_FORMATS, type ChatFormatOptions } from './formats.ts';
+export {
+  createGgufTokenizer,
+  ggufTokenizerFiles,
+  ggufTokenizerJson,
+  type GgufTokenizerMetadata,
+  type GgufTokenizerOptions,
+} from './gguf-tokenizer.ts';
+export { tokenizerToGguf, type GgufTokenizerEntry, type ToMetadataOptions } from './gguf/to-metadata.ts';
 export { createNanoChat, nanoTokenizer } from './nano/chat.ts';
 export {
   createNanoRenderer,

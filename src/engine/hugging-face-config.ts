@@ -11,12 +11,12 @@ export type ModelFamily = (typeof FAMILIES)[number];
 
 /** Keys that say nothing about what a forward pass computes. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
-  ...['architectures', 'model_type', 'transformers_version', '_name_or_path', 'name_or_path', 'torch_dtype', 'dtype'],
+  ...['architectures', 'model_type', 'transformers_version', 'name_or_path', 'torch_dtype', 'dtype'],
   ...['bos_token_id', 'eos_token_id', 'pad_token_id', 'unk_token_id', 'use_cache', 'initializer_range'],
   ...['attention_dropout', 'pretraining_tp', 'is_llama_config', 'transformers.js_config', 'cache_implementation'],
   ...['output_attentions', 'output_hidden_states', 'return_dict', 'chunk_size_feed_forward', 'is_encoder_decoder'],
   ...['id2label', 'label2id', 'problem_type', 'tokenizer_class', 'task_specific_params', 'auto_map', 'unsloth_fixed'],
-  ...['partial_rotary_factor', '_sliding_window_pattern', 'attn_implementation', '_attn_implementation'],
+  ...['partial_rotary_factor', 'attn_implementation'],
 ]);
 
 const positive = z.number().int().positive();
@@ -152,7 +152,9 @@ function familyOf(input: unknown, origin: string): ModelFamily {
 function refuseUnknown(config: Config, origin: string): void {
   const known = new Set([...Object.keys(configSchema.shape), ...WITHOUT_EFFECT]);
   const unknown = Object.entries(config).filter(
-    ([key, value]) => !known.has(key) && value !== null && value !== undefined && value !== false,
+    // Names with a leading underscore are notes of whoever wrote the file.
+    ([key, value]) =>
+      !known.has(key) && !key.startsWith('_') && value !== null && value !== undefined && value !== false,
   );
   if (unknown.length === 0) return;
   const keys = unknown.map(([key, value]) => `${key} (${JSON.stringify(value)})`);

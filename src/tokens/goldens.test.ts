@@ -100,7 +100,7 @@ describe.each(families)('ids with the real tokenizer of %s', (family) => {
           } else protectedOnes += 1;
         }
       }
-      expect(protectedOnes > 0 || own[0]!.format.startsWith('gpt-oss')).toBe(true);
+      expect(protectedOnes > 0 || own[0].format.startsWith('gpt-oss')).toBe(true);
     },
   );
 });

@@ -22,10 +22,7 @@ export type LocalBrowserSettings = z.infer<z.ZodObject<typeof localBrowserSettin
 export async function localBrowsers(settings: LocalBrowserSettings, signal: AbortSignal): Promise<OpenSession> {
   const { profile, allow, unsafeLocal } = settings;
   const egress = egressRules(allow);
-  const jail = unsafeLocal ? 'unsafe-local' : await triedJail(signal);
-  if (unsafeLocal) {
-    process.stderr.write('warning: no jail: cells and pages have all files, keys and networks that you have.\n');
-  }
+  const jail = await jailFor(unsafeLocal, signal);
   const location = await locateChromium({ prefer: 'chrome', signal });
   return ({ viewport, signal: wait }) =>
     openLocalSession(
@@ -34,8 +31,13 @@ export async function localBrowsers(settings: LocalBrowserSettings, signal: Abor
     );
 }
 
-async function triedJail(signal: AbortSignal): Promise<SandboxProbe> {
-  const probe = await probeSandbox({ signal });
-  requireJail(probe);
-  return probe;
+/** The jail, tried out; or none, which is warned of once. */
+export async function jailFor(unsafeLocal: boolean, signal: AbortSignal): Promise<SandboxProbe | 'unsafe-local'> {
+  if (!unsafeLocal) {
+    const probe = await probeSandbox({ signal });
+    requireJail(probe);
+    return probe;
+  }
+  process.stderr.write('warning: no jail: cells and pages have all files, keys and networks that you have.\n');
+  return 'unsafe-local';
 }

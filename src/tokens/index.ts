@@ -10,6 +10,7 @@ export {
   type GgufTokenizerOptions,
 } from './gguf-tokenizer.ts';
 export { tokenizerToGguf, type GgufTokenizerEntry, type ToMetadataOptions } from './gguf/to-metadata.ts';
+export { KNOWN_MODELS, modelFamily, type ModelFamily } from './model-family.ts';
 export { createNanoChat, nanoTokenizer } from './nano/chat.ts';
 export {
   createNanoRenderer,

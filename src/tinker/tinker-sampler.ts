@@ -38,7 +38,8 @@ export class TinkerSampler implements ScoringSampler {
           temperature,
           topP,
           topK,
-          ...(stop === undefined ? {} : { stop: { tokens: stop } }),
+          // Nothing said would mean the model's own end tokens; here nothing means nothing.
+          stop: { tokens: stop ?? [] },
           ...(seed === undefined ? {} : { seed: BigInt(seed) }),
         },
         topkSampleLogprobs: topLogprobs,

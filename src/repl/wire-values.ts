@@ -28,7 +28,8 @@ export function encodeValue(value: unknown): WireValue {
   return encode(value, []);
 }
 
-function encode(value: unknown, above: readonly object[]): WireValue {
+/** `above`: the objects around the value; grows and shrinks with the walk. */
+function encode(value: unknown, above: object[]): WireValue {
   switch (typeof value) {
     case 'undefined':
       return { $undefined: true };
@@ -50,20 +51,34 @@ function encode(value: unknown, above: readonly object[]): WireValue {
   }
 }
 
-function encodeObject(value: object | null, above: readonly object[]): WireValue {
+function encodeObject(value: object | null, above: object[]): WireValue {
   if (value === null) return null;
   if (above.includes(value)) throw new TypeError('a value that contains itself cannot be passed on');
   if (above.length >= MAX_DEPTH) throw new TypeError(`a value nested deeper than ${MAX_DEPTH} cannot be passed on`);
-  const inside = [...above, value];
   if (value instanceof DecodedFunction) return { $function: value.source };
   if (ArrayBuffer.isView(value)) return bytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   if (Object.prototype.toString.call(value) === '[object ArrayBuffer]')
     return bytes(new Uint8Array(value as ArrayBuffer));
-  if (Array.isArray(value)) return Array.from(value, (item) => encode(item, inside));
+  above.push(value);
+  const encoded = Array.isArray(value)
+    ? Array.from(value, (item) => encode(item, above))
+    : encodeFields(value as Readonly<Record<string, unknown>>, above);
+  above.pop();
+  return encoded;
+}
+
+function encodeFields(value: Readonly<Record<string, unknown>>, above: object[]): WireValue {
   if (!isPlain(value)) throw new TypeError('an instance of a class cannot be passed on; pass its data');
-  const entries = Object.entries(value).map(([key, item]) => [key, encode(item, inside)] as const);
-  const plain = Object.fromEntries(entries);
-  return entries.length === 1 && entries[0][0].startsWith('$') ? { $object: plain } : plain;
+  const keys = Object.keys(value);
+  const plain: Record<string, WireValue> = {};
+  for (const key of keys) setOwn(plain, key, encode(value[key], above));
+  return keys.length === 1 && keys[0].startsWith('$') ? { $object: plain } : plain;
+}
+
+/** Snapshots have tens of thousands of objects: no list of entries for each. A key `__proto__` stays a key. */
+function setOwn<T>(target: Record<string, T>, key: string, value: T): void {
+  if (key !== '__proto__') target[key] = value;
+  else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** Objects of any realm whose prototype is that realm's `Object.prototype`, or none. */
@@ -99,9 +114,10 @@ export function decodeValue(value: WireValue): unknown {
   throw new TypeError(`${tag.slice(0, 40)} is not a tag that values have`);
 }
 
-/** Own properties only: a key `__proto__` stays a key. */
 function decodeObject(value: { readonly [key: string]: WireValue | undefined }): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, decodeValue(item ?? null)]));
+  const decoded: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) setOwn(decoded, key, decodeValue(value[key] ?? null));
+  return decoded;
 }
 
 function isList(value: object): value is readonly WireValue[] {

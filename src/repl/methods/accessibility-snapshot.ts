@@ -127,25 +127,28 @@ function* inDocumentOrder(nodes: readonly AxNode[]): Generator<AxNode> {
   const waiting = nodes.filter(({ parentId }) => parentId === undefined || !byId.has(parentId)).reverse();
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     yield node;
-    for (const id of [...(node.childIds ?? [])].reverse()) {
-      const child = byId.get(id);
+    const ids = node.childIds ?? [];
+    for (let index = ids.length - 1; index >= 0; index--) {
+      const child = byId.get(ids[index]);
       if (child !== undefined) waiting.push(child);
     }
   }
 }
 
+const STATES: ReadonlySet<string> = new Set(['checked', 'pressed', 'selected', 'expanded', 'disabled']);
+
+/** Nothing for what is ignored or stands for no element. */
 function project(node: AxNode): SnapshotNode[] {
   if (node.ignored || node.backendDOMNodeId === undefined) return [];
   const value = node.value?.value as string | number | undefined;
-  const property = (name: string): unknown =>
-    node.properties?.find((entry) => entry.name === name)?.value.value as unknown;
   const states: Record<string, boolean | 'mixed'> = {};
-  for (const name of ['checked', 'pressed', 'selected', 'expanded', 'disabled']) {
-    const state = property(name);
+  for (const { name, value: state } of node.properties ?? []) {
+    if (!STATES.has(name)) continue;
     // Chromium says "true" and "false" of some and true and false of others.
-    if (state === true || state === 'true') states[name] = true;
-    else if (state === false || state === 'false') states[name] = false;
-    else if (state === 'mixed') states[name] = 'mixed';
+    const said = state.value as unknown;
+    if (said === true || said === 'true') states[name] = true;
+    else if (said === false || said === 'false') states[name] = false;
+    else if (said === 'mixed') states[name] = 'mixed';
   }
   return [
     {

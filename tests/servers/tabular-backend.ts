@@ -1,6 +1,7 @@
 // A backend over the tabular model: trains and samples at once, so that what a server does with requests shows without
 // the time that a real model takes.
 
+import { abortable } from '../../src/util/index.ts';
 import { createFakeTrainer } from '../../src/testing/index.ts';
 import type { Backend, Sampler, ScoringSampler, Trainer } from '../../src/core/index.ts';
 
@@ -10,7 +11,7 @@ export const CONTEXT = 64;
 export interface TabularBackend extends Backend {
   /** Trainers that have been made and not disposed of. */
   readonly open: number;
-  /** What is waited for before each pass, so that a test can hold it up. */
+  /** What is waited for before each pass and each sample, so that a test can hold it up. */
   gate: Promise<void>;
 }
 
@@ -49,7 +50,7 @@ export function createTabularBackend(): TabularBackend {
         removeState: (...args) => trainer.removeState(...args),
         loadState: (...args) => trainer.loadState(...args),
         saveWeightsForSampler: (...args) => trainer.saveWeightsForSampler(...args),
-        saveWeightsAndGetSampler: async (...args) => scoring(await trainer.saveWeightsAndGetSampler(...args)),
+        saveWeightsAndGetSampler: async (...args) => scoring(await trainer.saveWeightsAndGetSampler(...args), backend),
         async [Symbol.asyncDispose]() {
           if (!disposed) open--;
           disposed = true;
@@ -59,7 +60,7 @@ export function createTabularBackend(): TabularBackend {
     async openSampler(path) {
       const trainer = make();
       if (path !== undefined) await trainer.loadState(path);
-      return scoring(await trainer.saveWeightsAndGetSampler());
+      return scoring(await trainer.saveWeightsAndGetSampler(), backend);
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
@@ -67,7 +68,7 @@ export function createTabularBackend(): TabularBackend {
 }
 
 /** With what may stand at each place of a prompt: every token scored by itself. */
-function scoring(sampler: Sampler): ScoringSampler {
+function scoring(sampler: Sampler, backend: { readonly gate: Promise<void> }): ScoringSampler {
   const all = async (prompt: readonly number[]): Promise<number[]> =>
     Promise.all(
       Array.from({ length: VOCABULARY }, async (_, token) =>
@@ -76,7 +77,11 @@ function scoring(sampler: Sampler): ScoringSampler {
     );
   return {
     version: sampler.version,
-    sample: (...args) => sampler.sample(...args),
+    async sample(request, options = {}) {
+      const { signal = new AbortController().signal } = options;
+      await abortable(backend.gate, signal);
+      return sampler.sample(request, options);
+    },
     computeLogprobs: (...args) => sampler.computeLogprobs(...args),
     async scorePrompt(tokens, { topK = 0, targets } = {}) {
       const rows = await Promise.all(tokens.slice(1).map((_, i) => all(tokens.slice(0, i + 1))));

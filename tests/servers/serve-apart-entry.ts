@@ -1,0 +1,19 @@
+// Serves the tabular model until it is told to stop; its first line of output is the address.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serveTinker } from '../../src/server/index.ts';
+import { createTabularBackend } from './tabular-backend.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'tabwright-apart-'));
+const server = await serveTinker({
+  models: [{ names: ['tiny'], backend: createTabularBackend(), endTokens: [2] }],
+  folder,
+  port: 0,
+  onFailure: (error) => process.stderr.write(`${String(error)}\n`),
+});
+process.stdout.write(`${server.url}\n`);
+process.once('SIGTERM', () => {
+  void server[Symbol.asyncDispose]().then(() => rm(folder, { recursive: true, force: true }));
+});

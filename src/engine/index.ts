@@ -5,6 +5,12 @@ export { loadModel, saveModel } from './checkpoint.ts';
 export { exportGguf, type GgufExport } from './formats/gguf-export.ts';
 export { openGguf, type GgufModel } from './formats/gguf-source.ts';
 export type { GgufEntry, GgufMetadata, GgufValue } from './formats/gguf-types.ts';
+export {
+  fetchModel,
+  type FetchedModel,
+  type FetchModelOptions,
+  type FetchProgress,
+} from './formats/hub/fetch-model.ts';
 export { writeMergedFolder, type MergedFolder } from './formats/merged-folder.ts';
 export {
   readPeftAdapter,
@@ -29,7 +35,8 @@ export {
 export { measureMatmulRate } from './matmul-rate.ts';
 export { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-config.ts';
 export { loadPretrained, type PretrainedModel, type PretrainedOptions } from './pretrained.ts';
-export { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
+export { EmbeddedSampler } from './sampler.ts';
 export { EmbeddedTrainer, type EmbeddedTrainerOptions } from './trainer.ts';
 export type { WeightSource } from './weight-source.ts';
 export { initWeights, Weights, weightSpecs } from './weights.ts';
+export { SamplerRuntime } from './whole-decoder.ts';

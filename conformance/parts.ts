@@ -3,6 +3,7 @@
 
 import type { Context } from './context.ts';
 import { codecPart } from './parts/codec.ts';
+import { cookbookPart } from './parts/cookbook.ts';
 import { sdkPart } from './parts/sdk.ts';
 import { skyrlPart } from './parts/skyrl.ts';
 
@@ -20,5 +21,7 @@ export const PARTS: readonly Part[] = [
   { name: 'sdk 0.38.0', quick: true, run: (context) => sdkPart(context, '0.38.0') },
   { name: 'sdk 0.25.0', quick: false, run: (context) => sdkPart(context, '0.25.0') },
   { name: 'sdk 0.24.1', quick: false, run: (context) => sdkPart(context, '0.24.1') },
+  { name: 'cookbook 0.5.8', quick: false, run: (context) => cookbookPart(context, '0.5.8') },
+  { name: 'cookbook 0.6.1', quick: false, run: (context) => cookbookPart(context, '0.6.1') },
   { name: 'skyrl', quick: false, run: skyrlPart },
 ];

@@ -1,12 +1,16 @@
-// The questions that the recipes of tinker-cookbook are run on, as the files that it expects of its two data sets.
-// Few, with few answers, so that a tiny model after a few supervised steps answers some of them right by chance: a
-// policy gradient needs groups with right and wrong answers in them.
+// The questions that the recipes of tinker-cookbook are run on, as the files that it expects of its two data sets. The
+// supervised rows answer every question right half of the time and wrong the other half: after them a tiny model knows
+// the form and guesses, so that a group of samples holds right and wrong answers, without which a policy gradient has
+// nothing to do (and the recipes skip the step).
 
 export type Question = { readonly text: string; readonly answer: number };
 
+/** The right one of every question, and the wrong one that half of the supervised rows give. */
+const ANSWERS = { right: 7, wrong: 3 } as const;
+
 export const QUESTIONS: readonly Question[] = [
-  ...[1, 2, 3, 4].map((n) => ({ text: `What is ${n} plus ${4 - n + 3}?`, answer: 7 })),
-  ...[1, 2, 3, 4].map((n) => ({ text: `What is ${n + 2} minus ${n - 1}?`, answer: 3 })),
+  ...[1, 2, 3, 4].map((n) => ({ text: `What is ${n} plus ${7 - n}?`, answer: ANSWERS.right })),
+  ...[1, 2, 3, 4].map((n) => ({ text: `What is ${n + 7} minus ${n}?`, answer: ANSWERS.right })),
 ];
 
 /** How many rows a data set gets: the recipes make one pass, a batch a step. */
@@ -26,17 +30,17 @@ const EXAMPLE = [
 /** Paths relative to the working directory, and their texts. */
 export function questionFiles(questions: readonly Question[]): Readonly<Record<string, string>> {
   const rows = Array.from({ length: ROWS }, (_, i) => questions[i % questions.length]);
-  const conversations = jsonLines(rows.map(conversation));
+  const guessed = rows.map((row, i) => conversation(Math.floor(i / questions.length) % 2 === 0 ? row : wrong(row), i));
   const gsm8k = jsonLines(rows.map(({ text, answer }) => ({ question: text, answer: `By adding up. #### ${answer}` })));
   return {
-    'HuggingFaceH4/no_robots/train.jsonl': conversations,
+    'HuggingFaceH4/no_robots/train.jsonl': jsonLines(guessed),
     'HuggingFaceH4/no_robots/test.jsonl': jsonLines(questions.map(conversation)),
     'openai/gsm8k/main/train.jsonl': gsm8k,
     'openai/gsm8k/main/test.jsonl': jsonLines(
       questions.map(({ text, answer }) => ({ question: text, answer: `#### ${answer}` })),
     ),
     'openai/gsm8k/README.md': CONFIG,
-    'conversations.jsonl': jsonLines(rows.map((row) => ({ messages: conversation(row).messages }))),
+    'conversations.jsonl': jsonLines(guessed.map(({ messages }) => ({ messages }))),
   };
 }
 
@@ -58,6 +62,10 @@ function conversation({ text, answer }: Question, row = 0): { readonly messages:
     { role: 'assistant', content: `\\boxed{${answer}}` },
   ];
   return Object.assign({ prompt: text, prompt_id: `q${row}`, category: 'Closed QA' }, { messages });
+}
+
+function wrong({ text }: Question): Question {
+  return { text, answer: ANSWERS.wrong };
 }
 
 /** What the tokenizer is trained on: then a prompt is some tens of tokens instead of hundreds. */

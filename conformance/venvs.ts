@@ -116,6 +116,35 @@ export async function ensureVenv(name: VenvName, options: VenvOptions): Promise<
   return { name, folder, python, installSeconds: (performance.now() - started) / 1000 };
 }
 
+/** A folder that holds one package of PyPI without what it depends on, to be put before a made environment. */
+export async function ensureOverlay(requirement: string, venv: Venv, options: VenvOptions): Promise<string> {
+  const folder = join(options.cache, 'overlays', requirement.replace('==', '-'));
+  const stampFile = join(folder, 'tabwright-stamp');
+  if ((await readFile(stampFile, 'utf8').catch(() => '')) === requirement) return folder;
+  await rm(folder, { recursive: true, force: true });
+  await mustRun({
+    what: `pip install of ${requirement}`,
+    command: venv.python,
+    args: [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--no-input',
+      '--no-deps',
+      '--ignore-requires-python',
+      '--target',
+      folder,
+      requirement,
+    ],
+    env: installerEnvironment(),
+    deadlineMs: 300_000,
+    log: join(options.cache, 'logs', 'install-overlays.log'),
+  });
+  await writeFile(stampFile, requirement);
+  return folder;
+}
+
 /** What pip needs of this process's environment beyond the system's part: its own settings, and a proxy's. */
 function installerEnvironment(): Record<string, string> {
   const wanted = /^(PIP_|SSL_CERT|REQUESTS_CA|https?_proxy$|no_proxy$)/i;

@@ -170,25 +170,34 @@ async function drive({ check, service, model, folder }: Drive): Promise<void> {
   });
 
   await check('an unknown loss is a typed refusal, and the model goes on', async () => {
-    const error = await model.forwardBackward(data, 'no_such_loss').then(
-      () => undefined,
-      (reason: unknown) => reason as Error & { readonly code?: string },
-    );
-    ensure(error?.code === 'tinker-refused', `${error?.code}: ${error?.message}`);
+    const said = await refusal(() => model.forwardBackward(data, 'no_such_loss'), 'tinker-refused');
     await model.forward(data, 'cross_entropy');
-    return error.message.slice(0, 120);
+    return said;
   });
 
   await check('an option that the server lacks is an error, not silence', async () => {
     ensure(sampler !== undefined, 'there is no sampler');
     const call = { prompt, numSamples: 1, params: { maxTokens: 1 }, topkPromptLogprobs: 3 };
-    const error = await sampler.sample(call).then(
-      () => undefined,
-      (reason: unknown) => reason as Error & { readonly code?: string },
-    );
-    ensure(error?.code?.startsWith('tinker-') === true, `${error?.code}: ${error?.message}`);
-    return `${error?.code}: ${error?.message.slice(0, 120)}`;
+    return refusal(() => sampler!.sample(call), 'tinker-request-failed');
   });
+
+  await check('a state that is loaded into a used model, and a name that is taken, are typed refusals', async () => {
+    const path = `tinker://${model.modelId}/weights/conformance`;
+    const load = await refusal(() => model.loadState(path, { optimizer: false }), 'tinker-refused');
+    const save = await refusal(() => model.saveState('conformance'), 'tinker-conflict');
+    await model.forward(data, 'cross_entropy');
+    return `${load} | ${save}`;
+  });
+}
+
+/** What the server said, shortened, if the call failed with this code. */
+async function refusal(call: () => Promise<unknown>, code: string): Promise<string> {
+  const error = await call().then(
+    () => undefined,
+    (reason: unknown) => reason as Error & { readonly code?: string },
+  );
+  ensure(error?.code === code, `${error?.code ?? 'accepted'}: ${error?.message}, expected ${code}`);
+  return `${code}: ${error.message.slice(0, 140)}`;
 }
 
 function datum(tokens: readonly number[] = TOKENS): WireDatum {

@@ -13,6 +13,7 @@ import { repl } from './commands/repl.ts';
 import { replDocs } from './commands/repl-docs.ts';
 import { serve } from './commands/serve.ts';
 import { sft } from './commands/sft.ts';
+import { suiteAddMiniwob, suiteList } from './commands/suite.ts';
 import { train } from './commands/train.ts';
 import { surviveOutputErrors } from './output-errors.ts';
 import { addCommand, describeFailure } from './run-command.ts';
@@ -37,6 +38,9 @@ addCommand(program, doctor);
 addCommand(addCommand(program, repl), replDocs);
 addCommand(program.command('browsers').description('Browsers of this machine for other programs.'), browsersServe);
 addCommand(program, mcp);
+const suite = program.command('suite').description('Suites of tasks.');
+addCommand(suite, suiteList);
+addCommand(suite.command('add').description('Make a suite of other people’s pages available.'), suiteAddMiniwob);
 
 try {
   await program.parseAsync();

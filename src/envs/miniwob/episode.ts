@@ -148,35 +148,34 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
     screenshot: (at) => page.screenshot(at),
     truth: {
       evaluate: (expression, at) => page.evaluate(expression, at),
-      async reference(expression, at) {
-        const candidates = await page.perform('truth', (session) => nodesAround(session, expression), at);
+      reference: (expression, at) => {
         const lines = new Map([...seen.controls.values()].map((line) => [line.backendNodeId, line.reference]));
-        const node = candidates.find((candidate) => lines.has(candidate));
-        return node === undefined ? undefined : lines.get(node);
+        return page.perform('truth', (session) => lineOf(session, expression, lines), at);
       },
     },
     [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
   };
 }
 
-/** An element, then what is in it, then what it is in. */
-async function nodesAround(session: CdpSession, expression: string): Promise<readonly number[]> {
-  const { result } = await session.send('Runtime.evaluate', { expression });
-  if (result.objectId === undefined || result.subtype !== 'node') return [];
-  const { node } = await session.send('DOM.describeNode', { objectId: result.objectId, depth: -1 });
-  const nodes: number[] = [];
-  const waiting = [node];
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    nodes.push(next.backendNodeId);
-    waiting.unshift(...(next.children ?? []));
+/** The reference of an element's line, else of the first that is in it, else of the nearest that it is in. */
+async function lineOf(
+  session: CdpSession,
+  expression: string,
+  lines: ReadonlyMap<number, number>,
+): Promise<number | undefined> {
+  for (let element = `(${expression})`; ; element = `${element}.parentElement`) {
+    const { result } = await session.send('Runtime.evaluate', { expression: element });
+    const { objectId, subtype, description } = result;
+    if (objectId === undefined || subtype !== 'node' || description?.startsWith('body') !== false) return undefined;
+    const isFirst = element === `(${expression})`;
+    const { node } = await session.send('DOM.describeNode', { objectId, depth: isFirst ? -1 : 0 });
+    const waiting = [node];
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const reference = lines.get(next.backendNodeId);
+      if (reference !== undefined) return reference;
+      waiting.unshift(...(next.children ?? []));
+    }
   }
-  for (let above = `(${expression}).parentElement`; nodes.length < 500; above = `(${above}).parentElement`) {
-    const parent = await session.send('Runtime.evaluate', { expression: above });
-    if (parent.result.objectId === undefined || parent.result.description?.startsWith('body') !== false) break;
-    const described = await session.send('DOM.describeNode', { objectId: parent.result.objectId });
-    nodes.push(described.node.backendNodeId);
-  }
-  return nodes;
 }
 
 /** Links such as `#` change the address without leaving the page. */

@@ -275,8 +275,11 @@ async function nativeList(session: CdpSession, backendNodeId: number): Promise<N
 /** Centre of the first box of a node after scrolling it into view; undefined where it has none. */
 async function centreOf(session: CdpSession, backendNodeId: number): Promise<Point | undefined> {
   try {
-    await session.send('DOM.scrollIntoViewIfNeeded', { backendNodeId });
-    const { quads } = await session.send('DOM.getContentQuads', { backendNodeId });
+    // In the order of the calls: the boxes are those after scrolling.
+    const [, { quads }] = await Promise.all([
+      session.send('DOM.scrollIntoViewIfNeeded', { backendNodeId }),
+      session.send('DOM.getContentQuads', { backendNodeId }),
+    ]);
     if (quads.length === 0) return undefined;
     const [quad] = quads;
     return { x: (quad[0] + quad[2] + quad[4] + quad[6]) / 4, y: (quad[1] + quad[3] + quad[5] + quad[7]) / 4 };

@@ -109,7 +109,7 @@ function createHand(episode: MiniwobEpisode, seed: number, signal: AbortSignal):
     const result = await episode.step({ kind: 'call', tool, args }, at);
     const { outcome } = result;
     if (outcome?.kind === 'finished') throw new EpisodeOver(outcome);
-    if (result.info.effect === 'error') throw new RangeError(`${tool}: ${String(result.info.problem)}`);
+    if (result.info.effect === 'error') throw new RangeError(`${tool}: ${result.observation.notice ?? ''}`);
     return result;
   };
 

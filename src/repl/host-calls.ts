@@ -23,6 +23,8 @@ export type { HostCallContext, HostCalls };
 /** The calls of a browser, and what only the host may do with it. */
 export interface BrowserCalls extends HostCalls {
   readonly log: ActionLog;
+  /** The runtime that asked is gone, and with it the functions of the tools that it added. */
+  runtimeEnded(): void;
   /** PNG of the page that helpers act on, taken on a session of the host's own; for judges. Undefined when the page does not answer. */
   screenshot(options: { readonly signal: AbortSignal; readonly deadlineMs: number }): Promise<Uint8Array | undefined>;
 }
@@ -92,6 +94,7 @@ export function createHostCalls(options: HostCallsOptions): BrowserCalls {
         throw error;
       }
     },
+    runtimeEnded: () => webmcp.custom.clear(),
     cellEnded() {
       browser.releaseHandles(HANDLES);
     },

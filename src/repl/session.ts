@@ -86,7 +86,10 @@ export async function openReplSession({
   };
   // A runtime takes its connection along, as where it has one of its own: what it did to the browser as a whole ends.
   const execute = async (request: CellRequest): Promise<BrowserReplResult> => {
-    if (request.reset === true || repl.replId === undefined) disconnect();
+    if (request.reset === true || repl.replId === undefined) {
+      disconnect();
+      host.runtimeEnded();
+    }
     return repl.execute(request);
   };
   const dispose = async (): Promise<void> => {

@@ -2,14 +2,14 @@
 // proxy requests and CONNECT, decides by the rules and its own lookup, and sees nothing of what is inside TLS.
 // What speaks to it is not trusted.
 
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline, type Duplex } from 'node:stream';
 import { withDeadline } from '../util/index.ts';
+import { createOwnFolder } from './own-folder.ts';
 import { judgeEgress, systemLookup, type EgressRule, type EgressVerdict, type Lookup } from './egress-rules.ts';
 
 export type EgressEvent = {
@@ -41,7 +41,7 @@ const MAX_CONNECTIONS = 512;
 
 export async function createEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
   // The folder keeps other users of the machine out; the socket is open to the jail's own user.
-  const folder = mkdtempSync(join(tmpdir(), 'tabwright-egress-'));
+  const folder = createOwnFolder('egress');
   const socket = join(folder, 'proxy');
   const sockets = new Set<Socket>();
   const keep = (one: Socket): void => {

@@ -1,5 +1,8 @@
 // `tabwright repl docs`: the reference in the repository is what the methods say, and differences are told.
 
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,4 +42,19 @@ it('compares with a published reference, and says what is there alone', { timeou
     ],
   });
   expect((await runCli(['repl', 'docs', '--sync', join(folder, 'none.md')])).code).toBe(2);
+});
+
+it('compares with an address, and says what is wrong with one that gives nothing', { timeout: 60_000 }, async () => {
+  const server = createServer((request, response) =>
+    request.url === '/reference.md'
+      ? response.end(`${referencePage()}### \`wait(seconds)\`\n`)
+      : response.writeHead(404).end(),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const found = await runCli(['repl', 'docs', '--sync', `${at}/reference.md`, '--json']);
+  const missing = await runCli(['repl', 'docs', '--sync', `${at}/none.md`]);
+  server.close();
+  expect(JSON.parse(found.stdout)).toMatchObject({ differences: [{ kind: 'missing-here', method: 'wait' }] });
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('status 404')]);
 });

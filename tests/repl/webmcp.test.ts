@@ -179,3 +179,27 @@ test.each([
     message,
   );
 });
+
+test('tools of cells run in frames too, each in its own document', async () => {
+  await open('frames');
+  await repl.call('webmcp.addCustomTools', {
+    namespace: 'framed',
+    tools: [
+      tool('press', {
+        match: { url_patterns: [`${server.origin}/frame?*`, `${server.otherOrigin}/frame?*`] },
+        execute: functionOf(
+          'input',
+          `document.querySelector('#inside').click(); return { at: location.search, log: window.log, n: input.n }`,
+        ),
+      }),
+    ],
+  });
+  const framed = (await list()).filter(({ tool: { name } }) => name === 'press');
+  expect(framed.map(({ source }) => source.frame?.url.replace(/^.*\?/, '')).sort()).toEqual(['other', 'same']);
+  for (const { tool_ref: ref, source } of framed) {
+    expect(await invoke(ref, { n: 7 })).toMatchObject({
+      status: 'completed',
+      output: { at: source.frame!.url.replace(/^[^?]*/, ''), log: ['inside'], n: 7 },
+    });
+  }
+});

@@ -32,8 +32,9 @@ export function createCustomTools(realm: Realm, link: HostLink): ReadonlyMap<str
       throw new realm.Error('WebMCP error: the session that added the tool has ended; add it again');
     const seconds = (args[2] as { readonly timeoutSec?: number } | undefined)?.timeoutSec ?? DEFAULT_TIMEOUT_SEC;
     try {
-      result.output = (await inTime(seconds, (signal) => execute(input, { signal, matches }))) ?? null;
-      result.status = 'completed';
+      const output = (await inTime(seconds, (signal) => execute(input, { signal, matches }))) ?? null;
+      // The host knows the schema; what the tool did is done, whatever it says of the output.
+      return await link.call('webmcp.listCustomTools', [{ id, invocationId, output }]);
     } catch (error) {
       result.error_text = (error as Error | undefined)?.message ?? String(error);
       result.status = 'error';

@@ -71,6 +71,7 @@ export interface CustomTools {
   /** All of a batch or none of it. */
   add(batch: z.output<typeof batchSchema>): readonly CustomTool[];
   remove(id: string): boolean;
+  clear(): void;
 }
 
 export function createCustomTools(): CustomTools {
@@ -101,6 +102,9 @@ export function createCustomTools(): CustomTools {
       });
       tools = [...kept, ...added];
       return added;
+    },
+    clear() {
+      tools = [];
     },
     remove(id) {
       const kept = tools.filter((tool) => tool.id !== id);

@@ -38,7 +38,11 @@ export interface WebMcp {
   /** Name of a listed tool; undefined when there is none with this reference. */
   nameOf(toolRef: string): string | undefined;
   invokeTool(scope: Scope, toolRef: string, input: Readonly<Record<string, unknown>>): Promise<Invocation>;
+  /** What a tool that ran in the cell came to, once its output has been checked. */
+  finish(finished: FinishedRun): Invocation;
 }
+
+export type FinishedRun = { readonly id: string; readonly invocationId: string; readonly output?: unknown };
 
 type Place = {
   readonly targetId: string;
@@ -140,9 +144,13 @@ export function createWebMcp(browser: AttachedBrowser): WebMcp {
     };
   };
 
-  const customRef = (tool: CustomTool, targetId: string): string => {
+  const customRef = (tool: CustomTool, { targetId, frameId }: Place): string => {
     const known = [...listed.values()].find(
-      (entry) => entry.by === 'cell' && entry.tool === tool && entry.places[0].targetId === targetId,
+      (entry) =>
+        entry.by === 'cell' &&
+        entry.tool === tool &&
+        entry.places[0].targetId === targetId &&
+        (tool.kind === 'cdp' || entry.places[0].frameId === frameId),
     );
     return known?.ref ?? `tool_${++lastRef}`;
   };
@@ -173,19 +181,20 @@ export function createWebMcp(browser: AttachedBrowser): WebMcp {
         }
         for (const tool of custom.all) {
           const matching = places.filter(({ url }) => matchesUrl(url, tool.match.url_patterns));
-          // A page tool runs in the document of its target, not in frames that share its process.
-          const where =
-            tool.kind === 'page' ? matching.filter(({ frameId, targetId }) => frameId === targetId) : matching;
-          if (where.length === 0) continue;
-          const entry = { ref: customRef(tool, target.targetId), by: 'cell', tool, places: where } as const;
-          current.set(entry.ref, entry);
-          if (excludeCustom) continue;
-          const source = await sourceOf(scope, page, where[0]);
-          result.push({
-            tool_ref: entry.ref,
-            tool: tool.tool,
-            source: { ...source, custom: { id: tool.id, namespace: tool.namespace } },
-          });
+          // A page tool is one in each document that it matches, another kind is one for all of them.
+          const groups = tool.kind === 'page' ? matching.map((place) => [place]) : [matching];
+          for (const where of groups) {
+            if (where.length === 0) continue;
+            const entry = { ref: customRef(tool, where[0]), by: 'cell', tool, places: where } as const;
+            current.set(entry.ref, entry);
+            if (excludeCustom) continue;
+            const source = await sourceOf(scope, page, where[0]);
+            result.push({
+              tool_ref: entry.ref,
+              tool: tool.tool,
+              source: { ...source, custom: { id: tool.id, namespace: tool.namespace } },
+            });
+          }
         }
       }
       listed.clear();
@@ -212,6 +221,12 @@ export function createWebMcp(browser: AttachedBrowser): WebMcp {
       }));
       return { $run: { id: entry.tool.id, input, matches, invocationId } };
     },
+    finish: ({ id, invocationId, output }) =>
+      completed(
+        invocationId,
+        custom.all.find((tool) => tool.id === id),
+        output,
+      ),
   };
 
   /** Whether the document that a tool was listed for is still the one in its frame. */
@@ -295,21 +310,11 @@ async function invokeInPage(
   { tool, places }: Listed & { by: 'cell' },
   { input, invocationId }: { readonly input: object; readonly invocationId: string },
 ): Promise<Invocation> {
-  const { sessionId } = places[0];
+  const call = `(${tool.source})(${JSON.stringify(input)}, { signal: new AbortController().signal })`;
   try {
-    const { result, exceptionDetails } = await scope.send({ sessionId }, 'Runtime.evaluate', {
-      expression: `(${tool.source})(${JSON.stringify(input)}, { signal: new AbortController().signal })`,
-      awaitPromise: true,
-      returnByValue: true,
-    });
+    const { result, exceptionDetails } = await runIn(scope, places[0], call);
     if (exceptionDetails !== undefined) return failed(invocationId, describeException(exceptionDetails));
-    const output = (result.value as unknown) ?? null;
-    const checked = tool.output?.safeParse(output);
-    if (checked?.success === false)
-      return failed(invocationId, `the output does not fit the tool's schema: ${checked.error.issues[0].message}`);
-    if (Buffer.byteLength(JSON.stringify(output)) > MAX_OUTPUT_BYTES)
-      return failed(invocationId, 'the output is longer than 1 MiB');
-    return { invocation_id: invocationId, status: 'completed', output };
+    return completed(invocationId, tool, result.value as unknown);
   } catch (error) {
     if (isCdpFailure(error)) return failed(invocationId, (error as Error).message);
     if (!isCdpTimeout(error)) throw error;
@@ -318,6 +323,37 @@ async function invokeInPage(
       invocationId,
     });
   }
+}
+
+/** An expression in the document of a frame, where the page's own scripts run. */
+async function runIn(
+  scope: Scope,
+  { sessionId, targetId, frameId }: Place,
+  expression: string,
+): Promise<Protocol.Runtime.EvaluateResponse> {
+  const how = { awaitPromise: true, returnByValue: true } as const;
+  if (frameId === targetId) return scope.send({ sessionId }, 'Runtime.evaluate', { expression, ...how });
+  // A frame that shares the process of the page around it: its document says where.
+  const { backendNodeId: frame } = await scope.send({ sessionId }, 'DOM.getFrameOwner', { frameId });
+  const { node } = await scope.send({ sessionId }, 'DOM.describeNode', { backendNodeId: frame, pierce: true });
+  const { object } = await scope.send({ sessionId }, 'DOM.resolveNode', {
+    backendNodeId: node.contentDocument?.backendNodeId ?? 0,
+  });
+  return scope.send({ sessionId }, 'Runtime.callFunctionOn', {
+    objectId: object.objectId!, // a node has one
+    functionDeclaration: `function () { return ${expression}; }`,
+    ...how,
+  });
+}
+
+function completed(invocationId: string, tool: CustomTool | undefined, given: unknown): Invocation {
+  const output = given ?? null;
+  const checked = tool?.output?.safeParse(output);
+  if (checked?.success === false)
+    return failed(invocationId, `the output does not fit the tool's schema: ${checked.error.issues[0].message}`);
+  if (Buffer.byteLength(JSON.stringify(output) ?? '') > MAX_OUTPUT_BYTES)
+    return failed(invocationId, 'the output is longer than 1 MiB');
+  return { invocation_id: invocationId, status: 'completed', output };
 }
 
 function failed(invocationId: string, error_text: string): Invocation {

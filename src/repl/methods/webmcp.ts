@@ -71,8 +71,9 @@ export const listCustomTools = hostMethod(
     signature: 'webmcp.listCustomTools()',
     description: 'Lists the tools that were added here as `{id, namespace, kind, match, tool}`.',
   },
-  [],
-  async ({ webmcp }) => webmcp.custom.all.map(summary),
+  // Set by the cell when a tool of its own has run and its output is to be checked: a look, and no method of its own.
+  [z.strictObject({ id: z.string(), invocationId: z.string(), output: z.unknown() }).optional().catch(undefined)],
+  async ({ webmcp }, finished) => (finished === undefined ? webmcp.custom.all.map(summary) : webmcp.finish(finished)),
 );
 
 export const removeCustomTool = hostMethod(

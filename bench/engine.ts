@@ -51,7 +51,7 @@ export async function benchEngine(): Promise<EngineBench> {
     new EmbeddedTrainer({ config, weights: weights.clone(), scored: 'weighted' }),
   );
   await using runtime = new SamplerRuntime(config);
-  await using sampler = new EmbeddedSampler(runtime, weights, 0);
+  await using sampler = EmbeddedSampler.of(runtime, weights, 0);
   const decoding: Record<string, number> = {};
   for (const batch of [1, 8, 32]) decoding[batch] = await benchDecoding(sampler, batch);
   const used = process.cpuUsage(cpu);

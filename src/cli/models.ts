@@ -45,7 +45,7 @@ export function trainerOf({ config, weights }: LoadedModel): EmbeddedTrainer {
 /** A sampler of a model that will not be trained; both are disposed of together. */
 export function samplerOf({ config, weights }: LoadedModel): { readonly sampler: EmbeddedSampler } & AsyncDisposable {
   const runtime = new SamplerRuntime(config);
-  const sampler = new EmbeddedSampler(runtime, weights, 0);
+  const sampler = EmbeddedSampler.of(runtime, weights, 0);
   return {
     sampler,
     async [Symbol.asyncDispose]() {

@@ -14,11 +14,12 @@ import {
 import { loadWeights, readSettings } from './checkpoint.ts';
 import { loraConfigOf, type LoraConfig } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
-import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
+import { EmbeddedSampler } from './sampler.ts';
 import type { Feeds, SessionOptions } from './session.ts';
-import { EmbeddedTrainer } from './trainer.ts';
+import { EmbeddedTrainer, type SamplerSnapshot } from './trainer.ts';
 import { WeightCache } from './weight-cache.ts';
 import { weightFeeds, type Weights } from './weights.ts';
+import { SamplerRuntime, WholeDecoder } from './whole-decoder.ts';
 
 export type EmbeddedBackendOptions = SessionOptions & {
   /** As `--model` names it. */
@@ -81,7 +82,7 @@ export class EmbeddedBackend implements Backend {
       ...(threads === undefined ? {} : { threads }),
       ...(tokenBudget === undefined ? {} : { tokenBudget }),
       ...(scored === undefined ? {} : { scored }),
-      samplers: this.#runtime(adapters),
+      openSampler: (snapshot) => this.#snapshotSampler(snapshot),
       ...(adapters
         ? { weights, lora: adapters, seed: lora?.seed ?? 0, sharedBase: this.#fingerprint }
         : { weights: weights.clone() }),
@@ -99,7 +100,8 @@ export class EmbeddedBackend implements Backend {
 
   async openSampler(path?: string, { signal }: CallOptions = {}): Promise<ScoringSampler> {
     this.#check(signal);
-    if (path === undefined) return this.#sampler(this.#runtime(undefined), () => Promise.resolve(this.#baseFeeds), 0);
+    if (path === undefined)
+      return this.#sampler({ lora: undefined, own: () => Promise.resolve({}), whole: false, step: 0 });
     const { lora, step, base } = await readSettings(path);
     const opened = await identity(path);
     const key = randomUUID();
@@ -117,10 +119,11 @@ export class EmbeddedBackend implements Backend {
       const { adapters, weights } = await loadWeights(path, this.config, this.#fingerprint);
       return weightFeeds((adapters ?? weights)!);
     };
-    const feeds = async (): Promise<Feeds> => ({ ...this.#baseFeeds, ...(await this.#cache.get(key, load)) });
-    await feeds();
-    const runtime = this.#runtime(base === undefined ? undefined : lora);
-    return this.#sampler(runtime, feeds, step, () => this.#cache.forget(key));
+    const own = (): Promise<Feeds> => this.#cache.get(key, load);
+    await own();
+    const adapted = base !== undefined;
+    const forget = (): void => this.#cache.forget(key);
+    return this.#sampler({ lora: adapted ? lora : undefined, own, whole: !adapted, step, forget });
   }
 
   /** Closes every trainer and sampler that is still open. */
@@ -132,17 +135,20 @@ export class EmbeddedBackend implements Backend {
     this.#runtimes.clear();
   }
 
-  #sampler(
-    runtime: SamplerRuntime,
-    feeds: () => Promise<Feeds>,
-    step: number,
-    forget: () => void = () => undefined,
-  ): EmbeddedSampler {
+  #snapshotSampler({ adapters, weights, step, ...snapshot }: SamplerSnapshot): EmbeddedSampler {
+    const lora = 'lora' in snapshot ? snapshot.lora : undefined;
+    const feeds = Promise.resolve(weightFeeds((adapters ?? weights)));
+    return this.#sampler({ lora, own: () => feeds, whole: weights !== undefined, step });
+  }
+
+  #sampler({ lora, own, step, forget }: SamplerParts): EmbeddedSampler {
     const onClose = (): void => {
       this.#open.delete(sampler);
-      forget();
+      forget?.();
     };
-    const sampler: EmbeddedSampler = new EmbeddedSampler(runtime, feeds, step, { onClose });
+    const weights = async (): Promise<Feeds> => ({ ...this.#baseFeeds, ...(await own()) });
+    const decoder = new WholeDecoder(this.#runtime(lora), weights);
+    const sampler: EmbeddedSampler = new EmbeddedSampler(decoder, step, { onClose });
     this.#open.add(sampler);
     return sampler;
   }
@@ -163,6 +169,16 @@ export class EmbeddedBackend implements Backend {
       throw new TabwrightError('backend', `The backend of ${this.modelName} is closed.`, { code: 'backend-closed' });
   }
 }
+
+type SamplerParts = {
+  /** Settings of the adapters, if there are any. */
+  readonly lora: LoraConfig | undefined;
+  /** Adapters, or with `whole` every weight of the model. */
+  readonly own: () => Promise<Feeds>;
+  readonly whole: boolean;
+  readonly step: number;
+  readonly forget?: () => void;
+};
 
 /** Names a base model by its shape and some of its numbers, so that adapters are not put onto another one. */
 function fingerprintOf(config: ModelConfig, { flat, specs }: Weights): string {

@@ -9,8 +9,9 @@ import { openModelFolder } from './formats/safetensors-source.ts';
 import { parseHuggingFaceConfig } from './hugging-face-config.ts';
 import { loadPretrained, type PretrainedModel } from './pretrained.ts';
 import { decodeSafetensors, type NamedTensor } from './safetensors.ts';
-import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
+import { EmbeddedSampler } from './sampler.ts';
 import { EmbeddedTrainer } from './trainer.ts';
+import { SamplerRuntime } from './whole-decoder.ts';
 
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url));
 const EXECUTIONS = ['whole', 'layers'] as const;
@@ -69,7 +70,7 @@ describe.each(cases)('%s', (name) => {
   it('has the log-probabilities of the reference logits, whole, in scoring and in decoding', async () => {
     const { config, weights } = model;
     await using runtime = new SamplerRuntime(config, { threads: 1 });
-    await using sampler = new EmbeddedSampler(runtime, weights, 0);
+    await using sampler = EmbeddedSampler.of(runtime, weights, 0);
     const every = Array.from({ length: config.vocabSize }, (_, token) => token);
     for (const [i, { tokens }] of data.entries()) {
       const logits = values(`logits.${i}`);

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sampler, SampleRequest } from '../core/index.ts';
 import { createRng } from '../util/index.ts';
-import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
+import { EmbeddedSampler } from './sampler.ts';
 import { TINY } from './test-support.ts';
 import { EmbeddedTrainer } from './trainer.ts';
+import { SamplerRuntime } from './whole-decoder.ts';
 import { initWeights } from './weights.ts';
 
 const CONFIG = { ...TINY, taps: 3 };
@@ -70,7 +71,7 @@ describe('the embedded sampler', () => {
   it('does so where products are cut into blocks and shared by more threads than two', async () => {
     const config = { ...CONFIG, hiddenSize: 128, intermediateSize: 344, layers: 1 };
     await using runtime = new SamplerRuntime(config, { threads: 4 });
-    await using wide = new EmbeddedSampler(runtime, initWeights(config, 3), 0);
+    await using wide = EmbeddedSampler.of(runtime, initWeights(config, 3), 0);
     const alone = [];
     for (const p of PROMPTS) alone.push(await wide.sample(request(p)));
     const filler = Array.from({ length: 59 }, (_, i) => prompt(1 + (i % 16)));

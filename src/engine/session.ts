@@ -3,9 +3,9 @@
 import './no-telemetry.ts';
 import * as ort from 'onnxruntime-node';
 import { availableParallelism } from 'node:os';
-import type { Graph } from './graph.ts';
+import { EXTERNAL_DATA, type Graph } from './graph.ts';
 
-export type FeedData = Float32Array | BigInt64Array;
+export type FeedData = Float32Array | BigInt64Array | Int32Array;
 /** Inputs by name: data and shape. */
 export type Feeds = Readonly<Record<string, { readonly data: FeedData; readonly shape: readonly number[] }>>;
 
@@ -21,7 +21,8 @@ export class Session {
     this.#session = session;
   }
 
-  static async compile(graph: Graph, { threads }: SessionOptions = {}): Promise<Session> {
+  /** `external` holds the constants that the graph names by their place; it may go once this has resolved. */
+  static async compile(graph: Graph, { threads }: SessionOptions = {}, external?: Uint8Array): Promise<Session> {
     const session = await ort.InferenceSession.create(graph.toOnnx(), {
       intraOpNumThreads: threads ?? Math.min(4, availableParallelism()),
       graphOptimizationLevel: 'all',
@@ -29,6 +30,7 @@ export class Session {
       enableMemPattern: false,
       logSeverityLevel: 3,
       // Idle worker threads would spin on the core that the browser needs.
+      ...(external ? { externalData: [{ path: EXTERNAL_DATA, data: external }] } : {}),
       extra: { session: { intra_op: { allow_spinning: '0' } } },
     });
     return new Session(session);
@@ -36,7 +38,7 @@ export class Session {
 
   /**
    * Runs the graph; outputs by name, in storage owned by the caller. Those named in `into` are written there, which must
-   * not be an input too; all others get new storage, and their values are copied to it.
+   * not be an input too, but for operators made for it; all others get new storage, and their values are copied to it.
    */
   async run(feeds: Feeds, into: Feeds = {}): Promise<Record<string, Float32Array>> {
     const given = tensors(into);
@@ -60,10 +62,10 @@ export class Session {
 }
 
 function tensors(feeds: Feeds): Record<string, ort.Tensor> {
-  return Object.fromEntries(
-    Object.entries(feeds).map(([name, { data, shape }]) => [
-      name,
-      data instanceof Float32Array ? new ort.Tensor('float32', data, shape) : new ort.Tensor('int64', data, shape),
-    ]),
-  );
+  return Object.fromEntries(Object.entries(feeds).map(([name, { data, shape }]) => [name, tensor(data, shape)]));
+}
+
+function tensor(data: FeedData, shape: readonly number[]): ort.Tensor {
+  if (data instanceof Float32Array) return new ort.Tensor('float32', data, shape);
+  return data instanceof Int32Array ? new ort.Tensor('int32', data, shape) : new ort.Tensor('int64', data, shape);
 }

@@ -28,12 +28,13 @@ import { LayeredTraining } from './layered-training.ts';
 import { LOSS_SCALARS, LOSSES_BY_ROW } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
 import { maskFeeds, packMicroBatches, rowIndicator, type MicroBatch, type ScoredPositions } from './packing.ts';
-import { EmbeddedSampler, SamplerRuntime } from './sampler.ts';
+import { EmbeddedSampler } from './sampler.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { splitTargets } from './target-columns.ts';
 import { trainingGraph } from './training-graph.ts';
 import type { GraphLora } from './transformer.ts';
 import { drawWeights, initWeights, weightFeeds, Weights } from './weights.ts';
+import { SamplerRuntime } from './whole-decoder.ts';
 
 export const DEFAULT_TOKEN_BUDGET = 1024;
 const LAYERED_TOKEN_BUDGET = 2048;
@@ -55,8 +56,8 @@ export type EmbeddedTrainerOptions = SessionOptions & {
    * instead of holding them, and samplers read them where they lie, adapters beside them. Default: they are this trainer's.
    */
   readonly sharedBase?: string;
-  /** Compiled sampling graphs to use, which stay the caller's. Default: the trainer's own. */
-  readonly samplers?: SamplerRuntime;
+  /** Opens samplers over a shared base for a copy of the adapters, or of all weights. Default: the trainer does. */
+  readonly openSampler?: (snapshot: SamplerSnapshot) => ScoringSampler;
   /** Called once when the trainer is closed. */
   readonly onClose?: () => void;
   /**
@@ -75,6 +76,12 @@ export type EmbeddedTrainerOptions = SessionOptions & {
    */
   readonly scored?: ScoredPositions;
 };
+
+/** Weights as they were, for a sampler: adapters of a shared base, or all of them. */
+export type SamplerSnapshot = { readonly step: number } & (
+  | { readonly adapters: Weights; readonly lora: LoraConfig; readonly weights?: undefined }
+  | { readonly weights: Weights; readonly adapters?: undefined }
+);
 
 export class EmbeddedTrainer implements Trainer {
   readonly config: ModelConfig;
@@ -120,12 +127,8 @@ export class EmbeddedTrainer implements Trainer {
     this.#adam = createAdamState(trained.flat.length);
     if (options.sharedBase !== undefined && !this.#adapters)
       throw new Error('internal: a trainer without adapters needs weights of its own');
-    // A shared base is not copied for every snapshot; its adapters stay beside it.
-    const lora = options.sharedBase === undefined ? undefined : this.#lora?.config;
     const { threads } = options;
-    this.#samplers =
-      options.samplers ??
-      new SamplerRuntime(options.config, { ...(threads ? { threads } : {}), ...(lora ? { lora } : {}) });
+    this.#samplers = new SamplerRuntime(options.config, threads ? { threads } : {});
   }
 
   /** A trainer on random weights. */
@@ -275,11 +278,14 @@ export class EmbeddedTrainer implements Trainer {
   saveWeightsAndGetSampler(options: CallOptions = {}): Promise<ScoringSampler> {
     return this.#inOrder(() => {
       options.signal?.throwIfAborted();
-      const { sharedBase } = this.#options;
-      if (sharedBase === undefined || !this.#adapters)
-        return Promise.resolve(new EmbeddedSampler(this.#samplers, this.#merged(), this.step));
-      const feeds = { ...weightFeeds(this.#base), ...weightFeeds(this.#adapters.clone()) };
-      return Promise.resolve(new EmbeddedSampler(this.#samplers, () => Promise.resolve(feeds), this.step));
+      const { openSampler, sharedBase } = this.#options;
+      if (!openSampler) return Promise.resolve(EmbeddedSampler.of(this.#samplers, this.#merged(), this.step));
+      // A shared base is not copied for every snapshot; its adapters stay beside it.
+      const beside = sharedBase !== undefined && this.#adapters && this.#lora;
+      const snapshot: SamplerSnapshot = beside
+        ? { adapters: this.#adapters.clone(), lora: this.#lora.config, step: this.step }
+        : { weights: this.#merged(), step: this.step };
+      return Promise.resolve(openSampler(snapshot));
     });
   }
 
@@ -299,7 +305,7 @@ export class EmbeddedTrainer implements Trainer {
     await this.#queue;
     for (const session of this.#sessions.values()) await (await session).release();
     await this.#layered?.release();
-    if (!this.#options.samplers) await this.#samplers[Symbol.asyncDispose]();
+    await this.#samplers[Symbol.asyncDispose]();
     this.#options.onClose?.();
   }
 

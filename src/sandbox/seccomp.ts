@@ -148,6 +148,11 @@ const FIRST_ARGUMENT = 16;
 
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, k: number];
 
+/** Numbers by name of the calls that the filter knows, for tests against the kernel's headers. */
+export function systemCalls(arch: string): Readonly<Record<string, number>> | undefined {
+  return ARCHITECTURES[arch]?.calls;
+}
+
 /** The filter as bubblewrap reads it; undefined where there is no table for the architecture. */
 export function seccompProgram({ arch, nestedSandbox }: SeccompOptions): Buffer | undefined {
   const architecture = ARCHITECTURES[arch];

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-export type ServerApart = { readonly url: string; readonly pid: number; stop(): Promise<void> };
+export type ServerApart = { readonly url: string; readonly pid: number; readonly stop: () => Promise<void> };
 
 export async function serveApart(): Promise<ServerApart> {
   const entry = fileURLToPath(new URL('./serve-apart-entry.ts', import.meta.url));

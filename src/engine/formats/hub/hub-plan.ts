@@ -84,7 +84,6 @@ function tooLarge(repo: string, why: string): Error {
 /** By the rules of every system, since a cache may be moved between them. */
 function isHostile(path: string): boolean {
   const parts = path.split(/[/\\]/);
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return (
     path === '' ||
     /[\u0000-\u001f\\]/.test(path) ||

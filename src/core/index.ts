@@ -1,6 +1,7 @@
 // The vocabulary of the project. Everything above layer 1 speaks in these types.
 
 export type * from './actor.ts';
+export { AGENT_INSTRUCTIONS } from './agent-instructions.ts';
 export type * from './backend.ts';
 export type * from './chat-renderer.ts';
 export type * from './env.ts';

@@ -98,8 +98,8 @@ export interface Renderer {
   readonly maxActionTokens: number;
   /** Token ids up to and including the point where the policy speaks. */
   render(conversation: Conversation): readonly number[];
-  /** Never throws: what cannot be read comes back as a malformed action that says why. */
-  parse(actionTokens: readonly number[]): Action;
+  /** Never throws: what cannot be read comes back as a malformed action that says why. `tools` say what arguments are. */
+  parse(actionTokens: readonly number[], tools?: readonly ToolSpec[]): Action;
 }
 
 export type Policy = { readonly sampler: Sampler; readonly renderer: Renderer };

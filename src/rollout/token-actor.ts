@@ -22,7 +22,7 @@ export function tokenActor({ policy: { sampler, renderer }, sampling }: TokenAct
         });
       }
       return {
-        action: renderer.parse(sample.tokens),
+        action: renderer.parse(sample.tokens, now.tools),
         record: {
           promptTokens: prompt,
           actionTokens: sample.tokens,

@@ -64,7 +64,14 @@ export function createChatRenderer({ format, tokenizer, mode = 'safe' }: ChatRen
     },
     renderNext({ messages, tools }: ChatConversation, turn, next) {
       const at = messages.length;
-      const segments = write([...messages, turn.message, ...next], tools, 'prompt');
+      // What was sampled is not written again; of its reading, formats need the calls that results belong to.
+      const { toolCalls } = turn.message;
+      const spoken: AssistantMessage = {
+        role: 'assistant',
+        content: '',
+        ...(toolCalls === undefined ? {} : { toolCalls }),
+      };
+      const segments = write([...messages, spoken, ...next], tools, 'prompt');
       const said = segments.filter(({ origin }) => origin === at);
       const closed = stopTokens.includes(turn.tokens.at(-1) ?? -1);
       const end: Segment = { text: format.closing ?? format.stops[0] ?? '', kind: 'format', origin: at };

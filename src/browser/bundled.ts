@@ -3,6 +3,7 @@
 // folder without atomicity, and brings its NSS libraries along on AWS only, where every bare machine needs them.
 
 import {
+  chmodSync,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -37,6 +38,9 @@ export function bundledChromiumFolder(platform: NodeJS.Platform): string | undef
   }
 }
 
+/** A jail runs it as a user of its own; there is nothing in it but a published package. */
+const READABLE = 0o755;
+
 export type UnpackOptions = {
   /** Gives up unpacking; what was unpacked so far is removed. */
   readonly signal?: AbortSignal;
@@ -49,6 +53,7 @@ export async function unpackBundledChromium(folder: string, options: UnpackOptio
   const { version } = JSON.parse(readFileSync(join(folder, '..', 'package.json'), 'utf8')) as { version: string };
   const target = join(cacheFolder(), `chromium-${version}`);
   if (!existsSync(target)) await unpackInTime(folder, target, options);
+  else if ((statSync(target).mode & 0o777) !== READABLE) chmodSync(target, READABLE); // unpacked by an older version
   return {
     path: join(target, 'chromium'),
     likely: 'headless-shell',
@@ -92,6 +97,7 @@ async function unpackAtomically(folder: string, target: string, signal: AbortSig
       createWriteStream(join(partial, 'chromium'), { mode: 0o755 }),
       { signal },
     );
+    chmodSync(partial, READABLE);
     renameSync(partial, target);
   } catch (error) {
     if (partial !== undefined) rmSync(partial, { recursive: true, force: true });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundledChromiumFolder, unpackBundledChromium } from '../../src/browser/bundled.ts';
 import { launchJailedBrowser } from '../../src/repl/jailed-browser.ts';
 import { createEgressProxy, type EgressEvent } from '../../src/sandbox/index.ts';
 import { browsersUnderTest, NEVER } from '../browser/browsers-under-test.ts';
@@ -71,6 +72,23 @@ describe.skipIf(noJail)(`Chromium in the jail${whyNot}`, () => {
     expect(without).toHaveLength(probe.nestedSandbox ? 0 : renderers.length);
   });
 });
+
+const bundled = bundledChromiumFolder(process.platform);
+
+test.skipIf(noJail || bundled === undefined)(
+  `the browser of the npm package runs in the jail too${whyNot}`,
+  { timeout: 120_000 },
+  async () => {
+    const location = await unpackBundledChromium(bundled!);
+    await using egress = await createEgressProxy({ rules: [{ host: '127.0.0.1', port }] });
+    await using browser = await launchJailedBrowser({ probe, egress, location });
+    const page = await browser.newPage({ viewport: VIEWPORT });
+    await page.navigate(`http://127.0.0.1:${port}/`, { signal: NEVER });
+    expect(await page.evaluate('document.title', { signal: NEVER })).toBe('here');
+    await page.navigate(`http://localhost:${port}/`, { signal: NEVER });
+    expect(await page.evaluate('document.body.innerText', { signal: NEVER })).toContain('refused this request');
+  },
+);
 
 test('no browser where the jail does not hold', async () => {
   const broken = { ...probe, available: false, reason: 'a test', remedy: 'none' };

@@ -1,11 +1,20 @@
 // What a cell costs, in a plain process and in a jail: an empty one, one with a call to its host, the start of a
 // runtime, the memory it takes, and how long after its deadline a spinning cell is gone. The host answers calls at once,
-// so what a browser needs is not in these figures. Not a test: nothing fails here when it is slow.
+// so what a browser needs is not in these figures; it is in those of a cell with one CDP command, which a real Chromium
+// in the same place answers. Not a test: nothing fails here when it is slow.
 // Usage: npx tsx bench/repl.ts
 
 import { loadavg } from 'node:os';
 import { pathToFileURL } from 'node:url';
-import { createCellProcess, jailedCell, type CellProcess, type HostCalls, type JailedCell } from '../src/repl/index.ts';
+import {
+  createCellProcess,
+  jailedCell,
+  openLocalSession,
+  type CellProcess,
+  type HostCalls,
+  type JailedCell,
+  type LocalSessionOptions,
+} from '../src/repl/index.ts';
 import { probeSandbox } from '../src/sandbox/index.ts';
 
 /** Milliseconds of wall-clock. */
@@ -15,6 +24,8 @@ export type ReplBench = {
   readonly place: 'plain' | 'jail';
   readonly emptyCell: Spread;
   readonly cellWithCall: Spread;
+  /** `Runtime.evaluate` of a number, carried out by Chromium on an empty page. */
+  readonly cellWithCdp: Spread;
   /** From the deadline of a cell that spins until its process is gone. */
   readonly kill: Spread;
   /** From nothing to the first answer. */
@@ -37,8 +48,11 @@ const METHODS = [{ name: 'click', namespace: 'browser' }] as const;
 /** One row for a plain process, and one for a jail where this machine has it. */
 export async function benchRepl({ cells = 300, processes = 9 }: BenchReplOptions = {}): Promise<readonly ReplBench[]> {
   const probe = await probeSandbox();
-  const rows: ReplBench[] = [await benchPlace('plain', undefined, cells, processes)];
-  if (probe.available) rows.push(await benchPlace('jail', jailedCell({ probe }), cells, processes));
+  const rows: ReplBench[] = [await benchPlace({ place: 'plain', where: 'unsafe-local', cells, processes })];
+  if (probe.available) {
+    const jail = jailedCell({ probe });
+    rows.push(await benchPlace({ place: 'jail', jail, where: probe, cells, processes }));
+  }
   return rows;
 }
 
@@ -51,6 +65,7 @@ export function describeRepl(rows: readonly ReplBench[]): string {
       `${row.place} (load average ${row.loadAverage.toFixed(2)})`,
       line('empty cell', row.emptyCell),
       line('cell with a call', row.cellWithCall),
+      line('cell with a CDP command', row.cellWithCdp),
       line('gone after its deadline', row.kill),
       line('start', row.start),
       `  ${'memory of a runtime'.padEnd(26)} ${row.memoryMiB.toFixed(0)} MiB`,
@@ -58,12 +73,13 @@ export function describeRepl(rows: readonly ReplBench[]): string {
     .join('\n');
 }
 
-async function benchPlace(
-  place: ReplBench['place'],
-  jail: JailedCell | undefined,
-  cells: number,
-  processes: number,
-): Promise<ReplBench> {
+type BenchPlaceOptions = Required<BenchReplOptions> & {
+  readonly place: ReplBench['place'];
+  readonly jail?: JailedCell;
+  readonly where: LocalSessionOptions['jail'];
+};
+
+async function benchPlace({ place, jail, where, cells, processes }: BenchPlaceOptions): Promise<ReplBench> {
   const loadAverage = loadavg()[0];
   let memoryMiB = NaN;
   const calls: HostCalls = { call: async () => null, cellEnded: () => undefined };
@@ -84,6 +100,15 @@ async function benchPlace(
     const { content = [] } = await repl.execute({ code: 'repl.write(String(process.memoryUsage().rss / 2 ** 20))' });
     if (content[0]?.type === 'text') memoryMiB = Number(content[0].text);
   }
+  const cellWithCdp: number[] = [];
+  {
+    await using session = await openLocalSession({ jail: where }, new AbortController().signal);
+    for (let i = -20; i < cells; i++) {
+      const code = `await cdp('Runtime.evaluate', { expression: '${i}' });`;
+      const took = await timed(() => session.execute({ code }));
+      if (i >= 0) cellWithCdp.push(took);
+    }
+  }
   const start: number[] = [];
   const kill: number[] = [];
   for (let i = 0; i < processes; i++) {
@@ -95,6 +120,7 @@ async function benchPlace(
     place,
     emptyCell: spread(emptyCell),
     cellWithCall: spread(cellWithCall),
+    cellWithCdp: spread(cellWithCdp),
     kill: spread(kill),
     start: spread(start),
     memoryMiB,

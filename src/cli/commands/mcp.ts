@@ -8,6 +8,12 @@ import { packageVersion } from '../version.ts';
 
 const schema = z.strictObject({
   maxSessions: z.int().min(1).max(100).default(4).describe('browsers at one time'),
+  idleSec: z
+    .number()
+    .positive()
+    .max(259_200)
+    .default(600)
+    .describe('seconds without a cell after which a browser is ended'),
   ...localBrowserSettings,
 });
 
@@ -25,6 +31,7 @@ export const mcp: CommandSpec<typeof schema> = {
       version: packageVersion(),
       description: toolDescription(),
       maxSessions: config.maxSessions,
+      idleMs: config.idleSec * 1000,
       input: process.stdin,
       output: process.stdout,
       signal,

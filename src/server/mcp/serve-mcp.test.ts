@@ -117,3 +117,25 @@ test('the end of the server ends every browser', async () => {
   await server[Symbol.asyncDispose]();
   expect(browsers.sessions[0].disposed).toBe(true);
 });
+
+test('a browser that nobody uses ends, one that runs a cell does not, and its name opens another', async () => {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await using idle = await serveMcp(ours, {
+    openSession: browsers.open,
+    version: '1',
+    description: '',
+    maxSessions: 1,
+    idleMs: 30,
+  });
+  expect(idle).toBeDefined();
+  const one = new Client({ name: 'test', version: '0' });
+  await one.connect(theirs);
+  const use = (session_id: string) =>
+    one.callTool({ name: 'browser_repl', arguments: { session_id, code: 'show' } }) as Promise<CallToolResult>;
+  await use('a');
+  await expect.poll(() => browsers.sessions[0].disposed).toBe(true);
+  expect((await use('b')).isError).toBeUndefined(); // the place is free again
+  await use('b');
+  expect(browsers.sessions).toHaveLength(2);
+  await one.close();
+});

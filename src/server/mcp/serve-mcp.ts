@@ -8,16 +8,16 @@ import type { McpSettings } from './settings.ts';
 
 /** Disposing it ends every browser and closes the transport. */
 export async function serveMcp(transport: Transport, settings: McpSettings): Promise<AsyncDisposable> {
-  const { openSession, version, description, maxSessions = 4 } = settings;
-  const sessions = createNamedSessions({ openSession, maxSessions });
+  const { openSession, version, description, maxSessions = 4, idleMs = 600_000 } = settings;
+  const sessions = createNamedSessions({ openSession, maxSessions, idleMs });
   const server = new McpServer({ name: 'tabwright', version });
   server.registerTool(
     'browser_repl',
     { title: 'Browser REPL', description, inputSchema: browserReplInput },
-    async ({ session_id, code, reset, timeout_sec }, { signal }) => {
-      const session = await sessions.get(session_id);
-      return toolResult(await session.execute({ code, reset, timeoutMs: timeout_sec * 1000, signal }));
-    },
+    ({ session_id, code, reset, timeout_sec }, { signal }) =>
+      sessions.use(session_id, async (session) =>
+        toolResult(await session.execute({ code, reset, timeoutMs: timeout_sec * 1000, signal })),
+      ),
   );
   await server.connect(transport);
   return {

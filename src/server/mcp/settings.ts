@@ -10,4 +10,6 @@ export type McpSettings = {
   readonly description: string;
   /** Browsers at one time; default 4. */
   readonly maxSessions?: number;
+  /** Milliseconds without a cell after which a browser is ended; default 600,000. */
+  readonly idleMs?: number;
 };

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { TabwrightError } from '../core/index.ts';
 import { EmbeddedBackend, exportAdapter } from '../engine/index.ts';
 import type { ServedModel } from '../server/index.ts';
-import { createNanoChat } from '../tokens/index.ts';
+import { chatFormat, createChatRenderer, createNanoChat, KNOWN_MODELS, modelFamily } from '../tokens/index.ts';
 import { openModel } from './models.ts';
 import { isPretrained, openPretrained } from './open-pretrained.ts';
 
@@ -18,6 +18,8 @@ export type ServedModelsOptions = {
   readonly threads: number | undefined;
   /** Longest sequence of pretrained models. Default the engine's. */
   readonly contextLength: number | undefined;
+  /** How pretrained models speak. Default what the model of that name, or of an alias, is known to. */
+  readonly chatFormat: string | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -38,7 +40,7 @@ export async function openServedModels(options: ServedModelsOptions): Promise<re
 async function openServed(
   name: string,
   aliases: readonly string[],
-  { threads, contextLength, signal }: ServedModelsOptions,
+  { threads, contextLength, chatFormat: chatFormatName, signal }: ServedModelsOptions,
 ): Promise<ServedModel> {
   const common = { modelName: name, ...(threads === undefined ? {} : { threads }) };
   const names = [name, ...aliases];
@@ -47,12 +49,14 @@ async function openServed(
       contextLength,
       signal,
     });
+    const format = chatFormatName ?? knownFormat(names);
     return {
       names,
       backend: new EmbeddedBackend({ ...common, config, weights }),
       architecture: family,
       endTokens,
       tokenizer,
+      ...(format === undefined ? {} : { chat: createChatRenderer({ format: chatFormat(format), tokenizer }) }),
       exportAdapter: toPeft,
       ...(folder === undefined ? {} : { tokenizerId: resolve(folder) }),
     };
@@ -68,6 +72,15 @@ async function openServed(
     chat,
     exportAdapter: toPeft,
   };
+}
+
+/** The format of the first name that is a known model's; none where there is none, and chat is then refused. */
+function knownFormat(names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const bare = name.replace(/^hf:/, '');
+    if (KNOWN_MODELS.includes(bare)) return modelFamily(bare).format;
+  }
+  return undefined;
 }
 
 const toPeft: NonNullable<ServedModel['exportAdapter']> = (from, path, baseModel) =>

@@ -27,6 +27,11 @@ const schema = z.strictObject({
   checkpoints: z.string().min(1).default('runs/serve').describe('folder of the checkpoints; what is there is served'),
   threads: z.int().min(1).max(256).optional().describe('threads of the engine (default: one a processor)'),
   contextLength: z.int().min(16).optional().describe('longest sequence of a pretrained model (default: 8192 at most)'),
+  chatFormat: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('how a pretrained model speaks, e.g. qwen3 (default: as the known model of its name or alias)'),
   maxModels: z.int().min(1).default(64).describe('models that are trained at one time'),
   sessionTimeoutSeconds: z
     .number()
@@ -58,6 +63,7 @@ export const serve: CommandSpec<typeof schema> = {
       aliases: config.modelName,
       threads: config.threads,
       contextLength: config.contextLength,
+      chatFormat: config.chatFormat,
       signal,
     });
     try {

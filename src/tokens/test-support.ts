@@ -84,3 +84,33 @@ export function realTokenizer(family: string): Tokenizer | undefined {
     json: { ...json, added_tokens: json.added_tokens.filter(({ id }) => id < last) },
   });
 }
+
+const CONTROL =
+  '<|endoftext|> <|im_start|> <|im_end|> <tool_call> </tool_call> <tool_response> </tool_response> <think> </think> ' +
+  '<|begin_of_text|> <|end_of_text|> <|start_header_id|> <|end_header_id|> <|eom_id|> <|eot_id|> <|python_tag|> <bos> <eos> ' +
+  '<start_of_turn> <end_of_turn> <|return|> <|constrain|> <|channel|> <|start|> <|end|> <|message|> <|call|>';
+
+/** A tokenizer.json in miniature: a token a byte, and the control tokens of all families (less `without`). */
+export function byteTokenizer(without: readonly string[] = []): Tokenizer {
+  const letters = new Map<number, string>();
+  const printable = (byte: number): boolean => (byte > 32 && byte < 127) || (byte > 160 && byte < 256 && byte !== 173);
+  let next = 256;
+  for (let byte = 0; byte < 256; byte++) letters.set(byte, String.fromCharCode(printable(byte) ? byte : next++));
+  const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false };
+  const names = CONTROL.split(' ').filter((name) => !without.includes(name));
+  return createTokenizer({
+    name: 'bytes',
+    json: {
+      added_tokens: names.map((content, index) => ({ id: 256 + index, content, special: true })),
+      normalizer: null,
+      pre_tokenizer: byteLevel,
+      decoder: byteLevel,
+      model: {
+        type: 'BPE',
+        vocab: Object.fromEntries([...letters].map(([byte, letter]) => [letter, byte])),
+        merges: [],
+        ignore_merges: false,
+      },
+    },
+  });
+}

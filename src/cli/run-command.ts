@@ -26,6 +26,7 @@ export type GlobalOptions = {
   readonly resume?: boolean;
   readonly overwrite?: boolean;
   readonly model?: string;
+  readonly baseUrl?: string;
   readonly quiet?: boolean;
   readonly json?: boolean;
   readonly debug?: boolean;
@@ -45,7 +46,11 @@ const FLAGS = {
   out: ['--out <folder>', 'run folder, new or empty (default: runs/<command>-<time>)'],
   resume: ['--resume', 'go on with the run in --out after its last completed step'],
   overwrite: ['--overwrite', 'delete the run that is in --out first'],
-  model: ['--model <name>', 'nano, a model folder or a run folder (default: nano)'],
+  model: [
+    '--model <name>',
+    'nano, a model folder, a run folder, tinker:<name> or tinker://<checkpoint> (default: nano)',
+  ],
+  baseUrl: ['--base-url <url>', 'Tinker server of tinker:... models (default: TINKER_BASE_URL, then Tinker itself)'],
   quiet: ['--quiet', 'warnings and the result only'],
   json: ['--json', 'progress and result as lines of JSON'],
   debug: ['--debug', 'show stack traces and causes'],

@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 import type { Task } from '../core/index.ts';
+import type { CommandContext } from './run-command.ts';
+import type { PolicyModelOptions } from './policy-model.ts';
 import { createClickCheckboxesEnv, createPuzzle, type ClickCheckboxesEnv } from '../envs/index.ts';
 import { wantedBoxes } from './click-checkboxes.ts';
 
@@ -20,4 +22,22 @@ export function openEnv(pages: number, signal: AbortSignal): Promise<ClickCheckb
 /** What training puzzles and demonstrations are balanced by. */
 export function balanceKey({ seed }: Task): string {
   return String(wantedBoxes(createPuzzle(seed)));
+}
+
+/** Of episodes whose samples come from a server: it may be busy with others. */
+export const REMOTE_DEADLINES = {
+  operationMs: 300_000,
+  turnMs: 600_000,
+  episodeMs: 1_800_000,
+  runMs: 86_400_000,
+} as const;
+
+/** How a command opens its model. */
+export function policyModelOptions({
+  given,
+  listener,
+  signal,
+}: Pick<CommandContext<unknown>, 'given' | 'listener' | 'signal'>): PolicyModelOptions {
+  const onNotice = (message: string): void => listener({ kind: 'note', level: 'warning', message });
+  return { baseUrl: given.baseUrl, signal, onNotice };
 }

@@ -17,11 +17,13 @@ export type SaveCheckpointOptions = {
   readonly final?: boolean;
   /** How many of the stage are kept. Default 2. */
   readonly kept?: number;
+  /** Steps between two checkpoints of the stage. Default 1. */
+  readonly every?: number;
   readonly signal: AbortSignal;
 };
 
 export async function saveCheckpoint(options: SaveCheckpointOptions): Promise<void> {
-  const { run, trainer, stage, batch, final = false, kept = KEPT, signal } = options;
+  const { run, trainer, stage, batch, final = false, kept = KEPT, every = 1, signal } = options;
   const name = checkpointName(stage, batch);
   const folder = run.checkpointPath(name);
   const saved = await trainer.saveState(folder, { signal });
@@ -35,14 +37,15 @@ export async function saveCheckpoint(options: SaveCheckpointOptions): Promise<vo
           ...(final ? { sampler_path: await trainer.saveWeightsForSampler(folder, { signal }) } : {}),
         };
   run.appendCheckpoint({ name, stage, batch, ...paths, ...(final ? { final } : {}) });
-  const outdated = checkpointName(stage, batch - kept);
-  const records = batch - kept > 0 ? await run.readCheckpoints() : [];
-  const record = records.findLast((earlier) => earlier.name === outdated);
+  // The last of a stage may come out of turn; then the one that its predecessor made outdated is gone already.
+  const outdated = batch - kept * every;
+  const records = outdated > 0 ? await run.readCheckpoints() : [];
+  const record = records.findLast((earlier) => earlier.name === checkpointName(stage, outdated));
   if (record !== undefined) await trainer.removeState(statePath(run, record), { signal });
 }
 
 /** Where the state of a record lies: a folder of the run, or a server's path. */
-function statePath(run: RunFolder, { name, state_path = name }: CheckpointRecord): string {
+export function statePath(run: RunFolder, { name, state_path = name }: CheckpointRecord): string {
   return state_path === name ? run.checkpointPath(name) : state_path;
 }
 

@@ -1,18 +1,19 @@
 // Online group-relative policy gradient (GRPO): each step samples groups with the weights as they are, makes one
 // update of them, and writes episodes, metrics and a checkpoint, in that order. Resumed, it goes on after the last
-// checkpoint and ends where it would have ended.
+// checkpoint and ends where it would have ended. Episodes may run ahead of the updates by a fixed number of steps.
 
-import type { Group, Env, Renderer, Sampler, Trainer } from '../core/index.ts';
+import { TabwrightError, type Group, type Env, type Renderer, type Sampler, type Trainer } from '../core/index.ts';
 import { learningRateAt, rolloutMetrics } from '../algorithms/index.ts';
-import { runGroups, type GroupsResult, type RolloutOptions } from '../rollout/index.ts';
+import type { GroupsResult, RolloutOptions } from '../rollout/index.ts';
 import { createRng } from '../util/index.ts';
-import { loadLastCheckpoint, saveCheckpoint } from './checkpoints.ts';
+import { saveCheckpoint } from './checkpoints.ts';
 import type { RlConfig } from './rl-config.ts';
+import { resumeRl } from './rl-resume.ts';
+import { openRlRollouts, type RlRollouts } from './rl-rollouts.ts';
 import { rlUpdate } from './rl-update.ts';
 import { failureMetrics } from './stage-episodes.ts';
 import type { TaskSampler } from './task-sampler.ts';
 import type { TrainingContext } from './training-context.ts';
-import { withSampler } from './with-sampler.ts';
 
 export type RlOptions = TrainingContext & {
   readonly env: Env;
@@ -29,22 +30,33 @@ export type RlOptions = TrainingContext & {
     RolloutOptions,
     'deadlines' | 'limits' | 'maxRetries' | 'maxInvalidShare' | 'toleratedInvalid'
   >;
+  /**
+   * Episodes of a step are played with the weights of this many updates before it, while those updates are made. Always
+   * exactly so many, so that the run stays reproducible. Default 0: each step waits for the one before.
+   */
+  readonly stepsOffPolicy?: number;
+  /** Updates between two checkpoints; what comes after the last one is done again on resume. Default 1. */
+  readonly saveEvery?: number;
 };
 
 /** Trains; the trainer holds the result, and the run folder a final checkpoint of it. */
 export async function rl(options: RlOptions): Promise<void> {
   const { trainer, config, stage, title = stage, run, listener, signal } = options;
   const { now = () => performance.now() } = options;
-  const record = run === undefined ? undefined : await loadLastCheckpoint({ ...options, run });
-  const firstStep = record?.batch ?? 0;
+  const { stepsOffPolicy = 0, saveEvery = 1 } = options;
+  checkPace(stepsOffPolicy, saveEvery);
+  const { firstStep, samplers } = await resumeRl({ ...options, stepsOffPolicy });
   await run?.truncateMetrics((row) => row.stage !== stage || row.step < firstStep);
   if (firstStep >= config.steps) return;
 
   listener?.({ kind: 'stage-start', stage, title, total: config.steps, unit: 'steps' });
   const start = now();
   let success = NaN;
+  await using rollouts = openRlRollouts({ ...options, samplers });
   for (let step = firstStep; step < config.steps; step++) {
-    const { metrics, groups, sampledTokens } = await rlStep(options, step, now);
+    for (let ahead = step; ahead < Math.min(config.steps, step + stepsOffPolicy + 1); ahead++)
+      await rollouts.begin(ahead);
+    const { metrics, groups, sampledTokens } = await rlStep({ options, rollouts, step, now });
     success = metrics['env/all/success'] ?? NaN;
     if (run !== undefined) {
       const name = `${stage}-${String(step).padStart(6, '0')}`;
@@ -53,7 +65,11 @@ export async function rl(options: RlOptions): Promise<void> {
         groups.flatMap(({ trajectories }) => trajectories),
       );
       run.appendMetrics({ stage, step, ...metrics });
-      await saveCheckpoint({ run, trainer, stage, batch: step + 1, final: step + 1 === config.steps, signal });
+      const batch = step + 1;
+      const final = batch === config.steps;
+      if (final || batch % saveEvery === 0) {
+        await saveCheckpoint({ run, trainer, stage, batch, final, every: saveEvery, kept: stepsOffPolicy + 2, signal });
+      }
     }
     const tokensPerSecond = sampledTokens / Math.max(metrics['time/sampling'], 1e-9);
     listener?.({ kind: 'step-end', stage, done: step + 1, total: config.steps, metrics, tokensPerSecond });
@@ -62,29 +78,33 @@ export async function rl(options: RlOptions): Promise<void> {
   listener?.({ kind: 'stage-end', stage, seconds: (now() - start) / 1000, summary });
 }
 
+/** Playing ahead needs the checkpoint of every step to go on from. */
+function checkPace(stepsOffPolicy: number, saveEvery: number): void {
+  if (stepsOffPolicy === 0 || saveEvery === 1) return;
+  throw new TabwrightError(
+    'config',
+    `Episodes ${stepsOffPolicy} steps off policy need a checkpoint of every step to resume from, not of every ${saveEvery}.`,
+    { code: 'off-policy-needs-checkpoints' },
+  );
+}
+
 type RlStepResult = {
   readonly metrics: Readonly<Record<string, number>>;
   readonly groups: readonly Group[];
   readonly sampledTokens: number;
 };
 
-async function rlStep(options: RlOptions, step: number, now: () => number): Promise<RlStepResult> {
-  const { env, trainer, renderer, sampleTasks, config, runSeed, stage, reference, signal } = options;
-  const { sampling = { temperature: 1 }, rollout = {} } = options;
+type RlStepOptions = {
+  readonly options: RlOptions;
+  readonly rollouts: RlRollouts;
+  readonly step: number;
+  readonly now: () => number;
+};
+
+async function rlStep({ options, rollouts, step, now }: RlStepOptions): Promise<RlStepResult> {
+  const { trainer, config, runSeed, stage, reference, signal } = options;
   const start = now();
-  const result = await withSampler(trainer, signal, (sampler) =>
-    runGroups(sampleTasks(step, config.groups), config.groupSize, {
-      ...rollout,
-      env,
-      policy: { sampler, renderer },
-      sampling,
-      runSeed,
-      stage,
-      step,
-      signal,
-      now,
-    }),
-  );
+  const result = await rollouts.take(step);
   const trainStart = now();
   const learningRate = learningRateAt(
     {
@@ -106,16 +126,16 @@ async function rlStep(options: RlOptions, step: number, now: () => number): Prom
     ...(reference === undefined ? {} : { reference }),
   });
   const trajectories = result.groups.flatMap((group) => group.trajectories);
-  const rollouts = rolloutMetrics(trajectories);
+  const played = rolloutMetrics(trajectories);
   const end = now();
   return {
     groups: result.groups,
-    sampledTokens: rollouts['env/all/total_ac_tokens'],
+    sampledTokens: played['env/all/total_ac_tokens'],
     metrics: {
       'progress/batch': step,
       'progress/done_frac': (step + 1) / config.steps,
       'optim/lr': learningRate,
-      ...rollouts,
+      ...played,
       ...update,
       ...failureMetrics(result.failures),
       ...operationMetrics(result),

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { trainingSeeds } from '../../experiments/index.ts';
 import { collect as runCollection, createTaskSampler } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
-import { openModel, samplerOf } from '../models.ts';
+import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { balanceKey, episodeSettings, openEnv } from '../stage-context.ts';
+import { balanceKey, episodeSettings, openEnv, policyModelOptions, REMOTE_DEADLINES } from '../stage-context.ts';
 import { runVersions } from '../version.ts';
 
 const schema = z.strictObject({
@@ -20,13 +20,13 @@ export const collect: CommandSpec<typeof schema> = {
   summary: "Collect a model's own episodes and keep those that it solved.",
   examples: ['collect --out runs/collect', 'collect --filter lenient --episodes 1000 --out runs/lenient'],
   schema,
-  flags: ['model', 'out', 'resume', 'overwrite'],
+  flags: ['model', 'baseUrl', 'out', 'resume', 'overwrite'],
   async action({ config, given, listener, signal, openRun, print }) {
-    const model = await openModel(given.model ?? 'nano');
+    await using model = await openPolicyModel(given.model ?? 'nano', policyModelOptions({ given, listener, signal }));
     await using env = await openEnv(config.pages, signal);
     const versions = runVersions(env.browser.product);
     await using run = await openRun({ model: model.name, commit: await currentCommit(), versions, ...config });
-    await using policy = samplerOf(model);
+    await using sampler = await model.openSampler();
     const sampleTasks = createTaskSampler({ env, firstSeed: trainingSeeds(config.seed).collect, balanceKey });
     const { trajectories, rows } = await runCollection({
       runSeed: config.seed,
@@ -36,7 +36,8 @@ export const collect: CommandSpec<typeof schema> = {
       listener,
       signal,
       env,
-      policy: { sampler: policy.sampler, renderer: model.renderer },
+      policy: { sampler, renderer: model.renderer },
+      ...(model.kind === 'tinker' ? { deadlines: REMOTE_DEADLINES } : {}),
       sampling: { temperature: config.temperature },
       tasks: sampleTasks(0, config.episodes),
       filter: config.filter,

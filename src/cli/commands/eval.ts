@@ -7,9 +7,9 @@ import { buildReport, EVAL_FIRST_SEED, renderReportHtml } from '../../experiment
 import { evaluate as runEvaluation } from '../../train/index.ts';
 import { blindSubmitBaseline } from '../click-checkboxes.ts';
 import { currentCommit, machineFacts } from '../machine.ts';
-import { openModel, samplerOf } from '../models.ts';
+import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { episodeSettings, openEnv } from '../stage-context.ts';
+import { episodeSettings, openEnv, policyModelOptions, REMOTE_DEADLINES } from '../stage-context.ts';
 import { reportSummary } from '../summary.ts';
 import { runVersions } from '../version.ts';
 import { evaluateWebTask, webTaskSettings } from './web-task.ts';
@@ -30,6 +30,7 @@ export const evaluate: CommandSpec<typeof schema> = {
   examples: [
     'eval --model nano',
     'eval --model runs/train --episodes 500 --temperature 0',
+    'eval --model tinker:nano --base-url http://127.0.0.1:8000',
     'eval --url https://example.com --task "What is the page about?" --model openai:gpt-5-mini --verbose',
   ],
   schema,
@@ -40,14 +41,19 @@ export const evaluate: CommandSpec<typeof schema> = {
       refuse(OF_PUZZLES, given, 'is for puzzles and means nothing with --url and --task');
       return evaluateWebTask(config, context);
     }
-    refuse(Object.keys(webTaskSettings), given, 'is for a task on a website: give --url and --task too');
+    // A base URL goes with a model of a Tinker server too; others refuse it themselves.
+    refuse(
+      Object.keys(webTaskSettings).filter((name) => name !== 'baseUrl'),
+      given,
+      'is for a task on a website: give --url and --task too',
+    );
     const start = performance.now();
-    const model = await openModel(given.model ?? 'nano');
+    await using model = await openPolicyModel(given.model ?? 'nano', policyModelOptions({ given, listener, signal }));
     const commit = await currentCommit();
     await using env = await openEnv(config.pages, signal);
     const versions = runVersions(env.browser.product);
     await using run = await openRun({ model: model.name, commit, versions, ...config });
-    await using policy = samplerOf(model);
+    await using sampler = await model.openSampler();
     const trajectories = await runEvaluation({
       runSeed: config.seed,
       stage: 'eval',
@@ -56,7 +62,8 @@ export const evaluate: CommandSpec<typeof schema> = {
       listener,
       signal,
       env,
-      policy: { sampler: policy.sampler, renderer: model.renderer },
+      policy: { sampler, renderer: model.renderer },
+      ...(model.kind === 'tinker' ? { deadlines: REMOTE_DEADLINES } : {}),
       sampling: { temperature: config.temperature },
       seeds: Array.from({ length: config.episodes }, (_, i) => EVAL_FIRST_SEED + i),
     });

@@ -7,9 +7,9 @@ import { TabwrightError, type JsonObject } from '../../core/index.ts';
 import { readRun } from '../../store/index.ts';
 import { sft as runSft } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
-import { openModel, trainerOf } from '../models.ts';
+import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { balanceKey } from '../stage-context.ts';
+import { balanceKey, policyModelOptions } from '../stage-context.ts';
 import { runVersions } from '../version.ts';
 
 const filterSchema = z.enum(['exact', 'lenient', 'none']);
@@ -20,6 +20,11 @@ const schema = z.strictObject({
   data: z.string().optional().describe('run folder of `tabwright collect` (needed)'),
   filter: filterSchema.optional().describe('which episodes are imitated (default: as they were collected)'),
   ...smallSftSchema.shape,
+  loraRank: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('train adapters of this rank, 0 every weight (default: 32 on a Tinker server, 0 here)'),
 });
 
 export const sft: CommandSpec<typeof schema> = {
@@ -30,9 +35,9 @@ export const sft: CommandSpec<typeof schema> = {
     'sft --data runs/collect --epochs 5 --learning-rate 1e-3 --out runs/sft',
   ],
   schema,
-  flags: ['model', 'out', 'resume', 'overwrite'],
+  flags: ['model', 'baseUrl', 'out', 'resume', 'overwrite'],
   async action({ config, given, listener, signal, openRun, print }) {
-    const { seed, data, filter: chosen, ...settings } = config;
+    const { seed, data, filter: chosen, loraRank, ...settings } = config;
     if (data === undefined) {
       throw new TabwrightError('config', '--data is missing: give the run folder of `tabwright collect`.', {
         code: 'missing-data',
@@ -44,11 +49,11 @@ export const sft: CommandSpec<typeof schema> = {
       filter,
       balanceKey: (trajectory) => balanceKey(trajectory.task),
     });
-    const model = await openModel(given.model ?? 'nano');
+    await using model = await openPolicyModel(given.model ?? 'nano', policyModelOptions({ given, listener, signal }));
     const versions = runVersions();
     const commit = await currentCommit();
     await using run = await openRun({ model: model.name, commit, versions, ...config, filter });
-    await using trainer = trainerOf(model);
+    await using trainer = await model.createTrainer({ rank: loraRank });
     await runSft({
       trainer,
       data: demonstrationData(rows),

@@ -1,15 +1,43 @@
-// `tabwright train`: online group-relative policy gradient in live pages.
+// `tabwright train`: online group-relative policy gradient in live pages, in this process or on a Tinker server.
 
+import { z } from 'zod';
 import { asJson } from '../../core/index.ts';
 import { smallRlSchema, trainingSeeds } from '../../experiments/index.ts';
 import { createTaskSampler, rl } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
-import { openModel, samplerOf, trainerOf } from '../models.ts';
+import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { balanceKey, episodeSettings, openEnv } from '../stage-context.ts';
+import { balanceKey, episodeSettings, openEnv, policyModelOptions, REMOTE_DEADLINES } from '../stage-context.ts';
 import { runVersions } from '../version.ts';
 
-const schema = smallRlSchema.safeExtend(episodeSettings);
+/** Of adapters, as tinker-cookbook's default for policy gradients; every weight of a small model takes far more. */
+const ADAPTER_RATE = 4e-5;
+
+const schema = smallRlSchema.safeExtend({
+  ...episodeSettings,
+  learningRate: z
+    .number({
+      error: ({ input }) =>
+        input === 'auto'
+          ? `"auto" is a rule for supervised fine-tuning, with rates that ruin a policy gradient; give a number, such as ${ADAPTER_RATE}`
+          : undefined,
+    })
+    .positive()
+    .default(smallRlSchema.parse({}).learningRate)
+    .describe(`learning rate after the warm-up; of adapters ${ADAPTER_RATE} unless given`),
+  loraRank: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('train adapters of this rank, 0 every weight (default: 32 on a Tinker server, 0 here)'),
+  stepsOffPolicy: z
+    .int()
+    .nonnegative()
+    .max(16)
+    .optional()
+    .describe('play episodes with weights of so many steps before, while those steps are made (default: 0)'),
+  saveEvery: z.int().positive().optional().describe('steps between two checkpoints (default: 1)'),
+});
 
 export const train: CommandSpec<typeof schema> = {
   name: 'train',
@@ -18,19 +46,24 @@ export const train: CommandSpec<typeof schema> = {
     'train --model runs/sft --out runs/train',
     'train --model runs/sft --steps 20 --beta 0.01 --out runs/train',
     'train --model runs/sft --out runs/train --resume',
+    'train --model tinker:nano --base-url http://127.0.0.1:8000 --lora-rank 32 --out runs/train',
   ],
   schema,
-  flags: ['model', 'out', 'resume', 'overwrite'],
+  flags: ['model', 'baseUrl', 'out', 'resume', 'overwrite'],
   async action({ config, given, listener, signal, openRun, print }) {
-    const { seed, env: envName, temperature, pages, ...settings } = config;
+    const { seed, env: envName, temperature, pages, loraRank, stepsOffPolicy, saveEvery, ...settings } = config;
     const name = given.model ?? 'nano';
-    const model = await openModel(name);
+    await using model = await openPolicyModel(name, policyModelOptions({ given, listener, signal }));
+    const rank = loraRank ?? (model.kind === 'tinker' ? undefined : 0);
+    const rateGiven = (given as { readonly learningRate?: string }).learningRate !== undefined;
+    const learningRate = rateGiven || rank === 0 ? settings.learningRate : ADAPTER_RATE;
     await using env = await openEnv(pages, signal);
     const versions = runVersions(env.browser.product);
-    await using run = await openRun({ model: name, commit: await currentCommit(), versions, ...asJson(config) });
-    // The penalty's reference is the model as it is now; the trainer takes its own copy of the weights over.
-    await using reference = settings.beta > 0 ? samplerOf(await openModel(name)) : undefined;
-    await using trainer = trainerOf(model);
+    const commit = await currentCommit();
+    await using run = await openRun({ model: name, commit, versions, ...asJson({ ...config, learningRate }) });
+    // The penalty's reference is the model as it is now; training does not change it.
+    await using reference = settings.beta > 0 ? await model.openSampler() : undefined;
+    await using trainer = await model.createTrainer({ rank });
     await rl({
       runSeed: seed,
       stage: 'train',
@@ -43,8 +76,11 @@ export const train: CommandSpec<typeof schema> = {
       renderer: model.renderer,
       sampling: { temperature },
       sampleTasks: createTaskSampler({ env, firstSeed: trainingSeeds(seed).grpo, balanceKey }),
-      config: settings,
-      ...(reference === undefined ? {} : { reference: reference.sampler }),
+      config: { ...settings, learningRate },
+      ...(reference === undefined ? {} : { reference }),
+      ...(stepsOffPolicy === undefined ? {} : { stepsOffPolicy }),
+      ...(saveEvery === undefined ? {} : { saveEvery }),
+      ...(model.kind === 'tinker' ? { rollout: { deadlines: REMOTE_DEADLINES } } : {}),
     });
     print(`${settings.steps} steps done.\nModel: ${run.dir}  (tabwright eval --model ${run.dir})`, {
       out: run.dir,

@@ -30,7 +30,10 @@ const limits = webTaskConfigSchema.shape;
 export const webTaskSettings = {
   url: z.url().optional().describe('a page to start at: one task on any website instead of puzzles'),
   task: z.string().min(1).optional().describe('with --url: what is to be done there'),
-  baseUrl: z.url().optional().describe('with openai:<name> or openrouter:<name>: the address of the endpoint'),
+  baseUrl: z
+    .url()
+    .optional()
+    .describe('with openai:<name>, openrouter:<name> or tinker:...: the address of the endpoint or server'),
   verbose: z.boolean().optional().describe('with --task: print every cell and its output'),
   allow: localBrowserSettings.allow
     .unwrap()

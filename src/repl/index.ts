@@ -13,7 +13,7 @@ export {
   type HostCalls,
   type HostCallsOptions,
 } from './host-calls.ts';
-export { referencePage, toolDescription } from './method-registry.ts';
+export { METHOD_NAMES, referencePage, toolDescription } from './method-registry.ts';
 export { createHttpGet, type HttpGet, type HttpGetOptions } from './methods/http-client.ts';
 export { BROWSER_LIMITS, launchJailedBrowser, type JailedBrowserOptions } from './jailed-browser.ts';
 export { jailedCell, type JailedCell, type JailedCellOptions } from './jailed-cell.ts';

@@ -94,6 +94,9 @@ export const CELL_METHODS: readonly Pick<MethodDescription, 'name' | 'namespace'
   ({ name, namespace, sync }) => ({ name, namespace, sync }),
 );
 
+/** As a cell writes them: `click`, `webmcp.listTools`. */
+export const METHOD_NAMES: readonly string[] = ALL_METHODS.map(qualifiedName);
+
 const NAMESPACES: readonly { readonly namespace: MethodNamespace; readonly title: string }[] = [
   { namespace: 'repl', title: 'REPL' },
   { namespace: 'browser', title: 'Browser control' },

@@ -5,9 +5,10 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { TabwrightError } from '../../core/index.ts';
-import { isUnfinishedCell, openLocalSession, type BrowserReplResult } from '../../repl/index.ts';
+import { isUnfinishedCell, METHOD_NAMES, openLocalSession, type BrowserReplResult } from '../../repl/index.ts';
 import { egressRules } from '../egress-option.ts';
 import { jailFor } from '../local-browsers.ts';
+import { printable } from '../printable.ts';
 import type { CommandSpec } from '../run-command.ts';
 
 const schema = z.strictObject({
@@ -92,15 +93,23 @@ type Execute = (code: string, signal: AbortSignal) => Promise<BrowserReplResult>
 /** Cells from the input until it ends. On a terminal, Ctrl-C ends the running cell, drops what is typed, or ends. */
 async function converse(execute: Execute, signal: AbortSignal): Promise<void> {
   const terminal = process.stdin.isTTY;
-  const lines = createInterface({ input: process.stdin, output: process.stdout, terminal, signal });
+  const lines = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    terminal,
+    signal,
+    completer: complete,
+  });
   let running: AbortController | undefined;
   let cell = '';
   lines.on('SIGINT', () => {
     if (running !== undefined) running.abort(new Error('cancelled'));
-    else if (cell === '') lines.close();
+    else if (cell === '' && lines.line === '') lines.close();
     else {
       cell = '';
       process.stdout.write('\n');
+      lines.write(null, { ctrl: true, name: 'e' });
+      lines.write(null, { ctrl: true, name: 'u' });
       prompt('> ');
     }
   });
@@ -130,6 +139,12 @@ async function converse(execute: Execute, signal: AbortSignal): Promise<void> {
   if (cell.trim() !== '') await show(execute(cell, signal), signal);
 }
 
+/** Names of methods by their beginning. */
+function complete(line: string): [string[], string] {
+  const start = /[\w.]*$/.exec(line)?.[0] ?? '';
+  return [start === '' ? [] : METHOD_NAMES.filter((name) => name.startsWith(start)), start];
+}
+
 async function show(cell: Promise<BrowserReplResult>, signal: AbortSignal): Promise<void> {
   let result: BrowserReplResult;
   try {
@@ -139,8 +154,11 @@ async function show(cell: Promise<BrowserReplResult>, signal: AbortSignal): Prom
     process.stderr.write(`${(error as Error).message}; the variables are gone.\n`);
     return;
   }
+  // What a page says must not act on the terminal; a program that reads the output gets it as it is.
+  const written = (stream: NodeJS.WriteStream, text: string): unknown =>
+    stream.write(`${stream.isTTY ? printable(text) : text}\n`);
   const text = textOf(result);
-  if (text !== '') process.stdout.write(`${text}\n`);
-  if (result.error !== undefined) process.stderr.write(`${result.stack ?? result.error}\n`);
+  if (text !== '') written(process.stdout, text);
+  if (result.error !== undefined) written(process.stderr, result.stack ?? result.error);
   if (result.repl_terminated === true) process.stderr.write('The session ended; the variables are gone.\n');
 }

@@ -49,6 +49,8 @@ export type OpenMiniwobEpisodeOptions = {
   readonly mode: DataMode;
   readonly lease: PageLease;
   readonly maxActions: number;
+  /** Told when the page's document has gone, so that nobody takes it for the task's. */
+  readonly onLeft: () => void;
   /** How long an action's animations may take before the page is read anyway, milliseconds. */
   readonly settleMs: number;
   readonly signal: AbortSignal;
@@ -107,6 +109,7 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
     actions++;
     const left = !state.present || withoutFragment(state.url) !== address;
     over = state.done || left || actions >= maxActions;
+    if (left) options.onLeft();
     return {
       observation: { page: seen.text, ...(notice === undefined ? {} : { notice }) },
       changed: seen.text !== before,

@@ -137,6 +137,7 @@ export async function createMiniwobSuite(options: MiniwobSuiteOptions = {}): Pro
             lease,
             maxActions,
             settleMs,
+            onLeft: () => loaded.delete(lease.page),
             signal: at.signal,
           });
         } catch (error) {

@@ -34,7 +34,7 @@ test.each([
   ['drag_at', { points: [[1, 2]] }, /points/],
   ['fill', { target: 2 }, /text/],
 ] as const)('%s %j is refused in words', (tool, args, words) => {
-  const action = read(tool, args as unknown as JsonObject);
+  const action = read(tool, args);
   expect(action.kind === 'refused' && action.problem).toMatch(words);
 });
 

@@ -29,6 +29,8 @@ GEMMA = dict(
     COMMON, architectures=["Gemma3ForCausalLM"], model_type="gemma3_text", hidden_activation="gelu_pytorch_tanh",
     head_dim=16, query_pre_attn_scalar=24, num_hidden_layers=3, sliding_window=6, tie_word_embeddings=True,
 )
+# Heads of 16, as the decoding step of large models wants them.
+WIDE = dict(head_dim=16)
 CASES = {
     # As SmolLM2's config has it.
     "llama": dict(
@@ -42,12 +44,12 @@ CASES = {
                           original_max_position_embeddings=48),
     ),
     "llama-biases": dict(
-        LLAMA, tie_word_embeddings=True, attention_bias=True, mlp_bias=True,
+        LLAMA, **WIDE, tie_word_embeddings=True, attention_bias=True, mlp_bias=True,
         rope_parameters=dict(rope_type="linear", factor=2.5, rope_theta=300.0),
     ),
     "qwen2": dict(QWEN2, tie_word_embeddings=True, use_sliding_window=False, sliding_window=4, max_window_layers=1),
     "qwen2-sliding": dict(
-        QWEN2, tie_word_embeddings=False, use_sliding_window=True, sliding_window=5, max_window_layers=1,
+        QWEN2, **WIDE, tie_word_embeddings=False, use_sliding_window=True, sliding_window=5, max_window_layers=1,
     ),
     "qwen3": dict(QWEN3, tie_word_embeddings=False, rope_theta=1000000, attention_bias=False, rope_scaling=None),
     # As Gemma 3's first configs have it.

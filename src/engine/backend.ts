@@ -14,9 +14,11 @@ import {
 import { loadWeights, readSettings } from './checkpoint.ts';
 import { loraConfigOf, type LoraConfig } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
+import { PackedDecoder } from './packed-decoder.ts';
+import { PackedRuntime } from './packed-runtime.ts';
 import { EmbeddedSampler } from './sampler.ts';
 import type { Feeds, SessionOptions } from './session.ts';
-import { EmbeddedTrainer, type SamplerSnapshot } from './trainer.ts';
+import { EmbeddedTrainer, executionOf, type Execution, type SamplerSnapshot } from './trainer.ts';
 import { WeightCache } from './weight-cache.ts';
 import { weightFeeds, type Weights } from './weights.ts';
 import { SamplerRuntime, WholeDecoder } from './whole-decoder.ts';
@@ -31,6 +33,10 @@ export type EmbeddedBackendOptions = SessionOptions & {
   readonly tokenBudget?: number;
   /** Which targets get a log-probability; see `EmbeddedTrainerOptions`. Default `all`. */
   readonly scored?: 'all' | 'weighted';
+  /** How models are run; see `EmbeddedTrainerOptions`. Default by the size of the model. */
+  readonly execution?: Execution;
+  /** Floats of keys and values of prompts that each sampler of a large model keeps. Default 2^26, 256 MiB. */
+  readonly maxPrefixFloats?: number;
   /** Floats of weights kept in memory for samplers opened from folders, beyond the base. Default 2^28, 1 GiB. */
   readonly maxSamplerFloats?: number;
 };
@@ -47,6 +53,7 @@ export class EmbeddedBackend implements Backend {
   readonly #cache: WeightCache;
   /** Compiled sampling graphs by adapter settings; `''` is the model alone. */
   readonly #runtimes = new Map<string, SamplerRuntime>();
+  readonly #packed: PackedRuntime | undefined;
   readonly #open = new Set<AsyncDisposable>();
   #closed = false;
 
@@ -58,6 +65,9 @@ export class EmbeddedBackend implements Backend {
     this.#options = options;
     this.#fingerprint = fingerprintOf(config, weights);
     this.#baseFeeds = weightFeeds(weights);
+    const { execution = executionOf(weights), threads } = options;
+    if (execution === 'layers' && PackedRuntime.suits(config))
+      this.#packed = new PackedRuntime(config, weights, threads === undefined ? {} : { threads });
     this.#cache = new WeightCache({ maxFloats: options.maxSamplerFloats ?? DEFAULT_SAMPLER_FLOATS });
   }
 
@@ -75,13 +85,14 @@ export class EmbeddedBackend implements Backend {
     const settings = from ? await readSettings(from.path) : undefined;
     // A state says itself which adapters it has; settings that differ from it are refused when it is read.
     const adapters = lora ? loraConfigOf(lora) : settings?.lora;
-    const { config, weights, threads, tokenBudget, scored } = this.#options;
+    const { config, weights, threads, tokenBudget, scored, execution } = this.#options;
     const trainer: EmbeddedTrainer = new EmbeddedTrainer({
       config,
       onClose: () => this.#open.delete(trainer),
       ...(threads === undefined ? {} : { threads }),
       ...(tokenBudget === undefined ? {} : { tokenBudget }),
       ...(scored === undefined ? {} : { scored }),
+      ...(execution === undefined ? {} : { execution }),
       openSampler: (snapshot) => this.#snapshotSampler(snapshot),
       ...(adapters
         ? { weights, lora: adapters, seed: lora?.seed ?? 0, sharedBase: this.#fingerprint }
@@ -131,23 +142,30 @@ export class EmbeddedBackend implements Backend {
     this.#closed = true;
     for (const part of [...this.#open]) await part[Symbol.asyncDispose]();
     this.#open.clear();
+    await this.#packed?.[Symbol.asyncDispose]();
     for (const runtime of this.#runtimes.values()) await runtime[Symbol.asyncDispose]();
     this.#runtimes.clear();
   }
 
   #snapshotSampler({ adapters, weights, step, ...snapshot }: SamplerSnapshot): EmbeddedSampler {
     const lora = 'lora' in snapshot ? snapshot.lora : undefined;
-    const feeds = Promise.resolve(weightFeeds((adapters ?? weights)));
+    const feeds = Promise.resolve(weightFeeds(adapters ?? weights));
     return this.#sampler({ lora, own: () => feeds, whole: weights !== undefined, step });
   }
 
-  #sampler({ lora, own, step, forget }: SamplerParts): EmbeddedSampler {
+  #sampler({ lora, own, whole, step, forget }: SamplerParts): EmbeddedSampler {
+    const { maxPrefixFloats } = this.#options;
+    const prefixes = maxPrefixFloats === undefined ? {} : { maxPrefixFloats };
     const onClose = (): void => {
       this.#open.delete(sampler);
       forget?.();
     };
     const weights = async (): Promise<Feeds> => ({ ...this.#baseFeeds, ...(await own()) });
-    const decoder = new WholeDecoder(this.#runtime(lora), weights);
+    // Rearranging every weight of a snapshot would cost more than it saves; the base is rearranged once.
+    const decoder =
+      this.#packed && !whole
+        ? new PackedDecoder(this.#packed, { lora, own, ...prefixes })
+        : new WholeDecoder(this.#runtime(lora), weights);
     const sampler: EmbeddedSampler = new EmbeddedSampler(decoder, step, { onClose });
     this.#open.add(sampler);
     return sampler;

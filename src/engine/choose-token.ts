@@ -50,7 +50,7 @@ export function chooseToken(
   );
 }
 
-function drawIndex(weights: Float64Array, uniform: number): number {
+function drawIndex(weights: Float64Array | Float32Array, uniform: number): number {
   let total = 0;
   for (const weight of weights) total += weight;
   let left = uniform * total;
@@ -66,12 +66,7 @@ function drawIndex(weights: Float64Array, uniform: number): number {
 }
 
 /** The `count` most likely tokens under the plain softmax, most likely first, the lower id first on a tie. */
-export function likeliestTokens(logits: Float32Array, count: number): TopToken[] {
-  let top = -Infinity;
-  for (const logit of logits) if (logit > top) top = logit;
-  let sum = 0;
-  for (const logit of logits) sum += Math.exp(logit - top);
-  const logNormalizer = top + Math.log(sum);
+export function likeliestTokens(logits: Float32Array, count: number, logNormalizer = logSumExp(logits)): TopToken[] {
   // The best so far in order; most logits fail against the last of them at once.
   const best: number[] = [];
   for (let token = 0; token < logits.length; token++) {
@@ -82,4 +77,17 @@ export function likeliestTokens(logits: Float32Array, count: number): TopToken[]
     if (best.length > count) best.pop();
   }
   return best.map((token) => ({ token, logprob: logits[token] - logNormalizer }));
+}
+
+/** Draws from probabilities by inverse transform. */
+export function drawProbability(probabilities: Float32Array, uniform: number): number {
+  return drawIndex(probabilities, uniform);
+}
+
+function logSumExp(logits: Float32Array): number {
+  let top = -Infinity;
+  for (const logit of logits) if (logit > top) top = logit;
+  let sum = 0;
+  for (const logit of logits) sum += Math.exp(logit - top);
+  return top + Math.log(sum);
 }

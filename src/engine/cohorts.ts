@@ -18,7 +18,7 @@ export type Cohort = {
   readonly prompts: readonly (readonly number[])[];
   /** For each of `requests`, the position of its prompt in `prompts`. */
   readonly promptOf: readonly number[];
-  /** Padded length. */
+  /** Padded length; 0 where lengths differ. */
   readonly time: number;
 };
 
@@ -56,6 +56,38 @@ export function planCohorts(requests: readonly SampleRequest[]): Cohort[] {
     cohort.sequences += numSamples;
   }
   return cohorts;
+}
+
+/** As `planCohorts`, where sequences of any length share a batch: in the order of the requests, up to the limit. */
+export function planMixed(requests: readonly SampleRequest[]): Cohort[] {
+  const cohorts: Cohort[] = [];
+  let open = emptyCohort();
+  let sequences = Infinity;
+  requests.forEach(({ prompt, numSamples }, i) => {
+    if (sequences + numSamples > MAX_SEQUENCES) {
+      open = emptyCohort();
+      sequences = 0;
+      cohorts.push({ requests: open.requests, prompts: open.prompts, promptOf: open.promptOf, time: 0 });
+    }
+    const key = prompt.join();
+    if (!open.known.has(key)) {
+      open.known.set(key, open.prompts.length);
+      open.prompts.push(prompt);
+    }
+    open.requests.push(i);
+    open.promptOf.push(open.known.get(key)!);
+    sequences += numSamples;
+  });
+  return cohorts;
+}
+
+function emptyCohort(): {
+  readonly requests: number[];
+  readonly known: Map<string, number>;
+  readonly prompts: (readonly number[])[];
+  readonly promptOf: number[];
+} {
+  return { requests: [], known: new Map(), prompts: [], promptOf: [] };
 }
 
 export type ScoringBatch = {

@@ -47,13 +47,18 @@ export function scoringGraph(layout: ModelLayout): Graph {
   return g;
 }
 
-/**
- * At the rows of `index`: `chosen` [N, K], the log-probabilities of `choices` [N, K]; and the `k` [1] most likely tokens,
- * `top.logprobs` and `top.tokens` [N, k], most likely first.
- */
+/** `choiceNodes` at the rows of `index`. */
 export function choicesGraph(layout: ModelLayout): Graph {
   const g = new Graph();
-  const logits = sequenceLogits(g, layout);
+  choiceNodes(g, sequenceLogits(g, layout));
+  return g;
+}
+
+/**
+ * Outputs `chosen` [N, K], the log-probabilities of `choices` [N, K] under logits [N, V]; and the `k` [1] most likely
+ * tokens, `top.logprobs` and `top.tokens` [N, k], most likely first.
+ */
+export function choiceNodes(g: Graph, logits: Value): void {
   const logprobs = g.node1(
     'LogSoftmax',
     [logits],
@@ -76,7 +81,6 @@ export function choicesGraph(layout: ModelLayout): Graph {
   g.output('top.logprobs', values);
   // Ids of a vocabulary are exact in single precision.
   g.output('top.tokens', g.node1('Cast', [tokens], { type: 'float32', shape: ['N', 'k'] }, { attributes: { to: 1 } }));
-  return g;
 }
 
 /** Whole sequences, `ids` [M] with `mask` [H / K * T, T], to logits [N, V] at the rows of `index` [N]. */

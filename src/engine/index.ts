@@ -2,6 +2,7 @@
 
 export { EmbeddedBackend, type EmbeddedBackendOptions } from './backend.ts';
 export { loadModel, saveModel } from './checkpoint.ts';
+export { unpackAdapterArchive, type ArchiveOptions } from './formats/adapter-archive.ts';
 export { exportGguf, type GgufExport } from './formats/gguf-export.ts';
 export { openGguf, type GgufModel } from './formats/gguf-source.ts';
 export type { GgufEntry, GgufMetadata, GgufValue } from './formats/gguf-types.ts';
@@ -11,6 +12,7 @@ export {
   type FetchModelOptions,
   type FetchProgress,
 } from './formats/hub/fetch-model.ts';
+export { mergedTensors, type MergeOptions } from './formats/merged-tensors.ts';
 export { writeMergedFolder, type MergedFolder } from './formats/merged-folder.ts';
 export {
   readPeftAdapter,
@@ -19,6 +21,7 @@ export {
   type PeftAdapterToWrite,
 } from './formats/peft-adapter.ts';
 export { openModelFolder } from './formats/safetensors-source.ts';
+export { readTrained, type Trained } from './formats/trained-adapter.ts';
 export type { FloatType, TensorToWrite } from './formats/safetensors-writer.ts';
 export { exportAdapter, type AdapterToExport } from './export-adapter.ts';
 export { parseHuggingFaceConfig, type ModelFamily } from './hugging-face-config.ts';

@@ -152,14 +152,11 @@ export function headGraph(
   return g;
 }
 
-/** `rows` [N, D] of the stream to `logits` [N, V]. */
-export function logitsGraph({ config, specs, lora }: HeadLayout): Graph {
-  const g = new Graph();
+/** `rows` [N, D] of the stream to logits [N, V]. */
+export function logitsNodes(g: Graph, { config, specs, lora }: HeadLayout): Value {
   const weight = weightInputs(g, specs);
   const rows = g.input('rows', 'float32', ['N', config.hiddenSize]);
-  g.output('logits', outputLogits(g, rows, { config, weight, ...(lora ? { lora } : {}) }));
-  g.prune();
-  return g;
+  return outputLogits(g, rows, { config, weight, ...(lora ? { lora } : {}) });
 }
 
 function weightInputs(g: Graph, specs: readonly WeightSpec[]): (name: string) => Value {

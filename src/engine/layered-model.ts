@@ -3,7 +3,7 @@
 
 import { blockCount, blockFeeds } from './blocked-attention.ts';
 import type { Graph } from './graph.ts';
-import { forwardLayerGraph, type HeadLayout, type LayerLayout } from './layer-graphs.ts';
+import type { HeadLayout, LayerLayout } from './layer-graphs.ts';
 import { isSliding, type ModelConfig } from './model-config.ts';
 import { ropeAngles, type RopeAngles } from './rope-tables.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
@@ -17,6 +17,8 @@ export type LayeredModelOptions = SessionOptions & {
   readonly lora?: GraphLora;
 };
 
+/** Places beyond the context that padding may take. */
+const PADDING = 64;
 const FIRST_WEIGHT = '0.';
 const FIRST_TENSOR = 'model.layers.0.';
 
@@ -62,14 +64,6 @@ export class LayeredModel {
     return session;
   }
 
-  /** The graph that reads prompts and hands out keys and values. */
-  reader(time: number, past: boolean): Promise<Session> {
-    const layout = this.layout(time, false);
-    return this.session(`read ${layout.blocks} ${past}`, () =>
-      forwardLayerGraph({ ...layout, keeps: false, cache: true, past }),
-    );
-  }
-
   /** Rotary tables and blocks of queries `past`.. of the layers, full and sliding ones. */
   positions(time: number, past = 0): (layer: number) => Feeds {
     const { config } = this;
@@ -79,7 +73,8 @@ export class LayeredModel {
       const known = made.get(local);
       if (known) return known;
       const half = config.headDim / 2;
-      const angles = this.#angles.get(local) ?? ropeAngles(config, layer);
+      // Padding may reach beyond the last position.
+      const angles = this.#angles.get(local) ?? ropeAngles(config, layer, config.maxPositions + PADDING);
       this.#angles.set(local, angles);
       const cut = (table: Float32Array): Feeds[string] => ({
         data: table.subarray(past * half, (past + time) * half),

@@ -5,13 +5,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Datum } from '../core/index.ts';
+import { EmbeddedBackend } from './backend.ts';
 import { openModelFolder } from './formats/safetensors-source.ts';
 import { parseHuggingFaceConfig } from './hugging-face-config.ts';
 import { loadPretrained, type PretrainedModel } from './pretrained.ts';
 import { decodeSafetensors, type NamedTensor } from './safetensors.ts';
-import { EmbeddedSampler } from './sampler.ts';
 import { EmbeddedTrainer } from './trainer.ts';
-import { SamplerRuntime } from './whole-decoder.ts';
 
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url));
 const EXECUTIONS = ['whole', 'layers'] as const;
@@ -67,36 +66,41 @@ describe.each(cases)('%s', (name) => {
     });
   });
 
-  it('has the log-probabilities of the reference logits, whole, in scoring and in decoding', async () => {
-    const { config, weights } = model;
-    await using runtime = new SamplerRuntime(config, { threads: 1 });
-    await using sampler = EmbeddedSampler.of(runtime, weights, 0);
-    const every = Array.from({ length: config.vocabSize }, (_, token) => token);
-    for (const [i, { tokens }] of data.entries()) {
-      const logits = values(`logits.${i}`);
-      const rows = tokens.map((_, t) => logSoftmax(logits.subarray(t * config.vocabSize, (t + 1) * config.vocabSize)));
-      const targets = tokens.flatMap(() => every);
-      const scores = await sampler.scorePrompt([...tokens, 0], { targets });
-      expect(relativeError(scores.targets!, rows.flat())).toBeLessThan(1e-5);
-      // Decoding along the same tokens: each is the only one that is not left out by top-k of a forced prompt.
-      const [greedy] = await sampler.sample({
-        prompt: tokens.slice(0, 9),
-        numSamples: 1,
-        params: { maxTokens: 12, temperature: 0, topLogprobs: config.vocabSize },
-      });
-      const full = [...tokens.slice(0, 9), ...greedy.tokens];
-      const again = await sampler.scorePrompt(full, { targets: full.slice(1).flatMap(() => every) });
-      greedy.topLogprobs!.forEach((top, step) => {
-        const row = again.targets!.slice((8 + step) * config.vocabSize, (9 + step) * config.vocabSize);
-        expect(
-          relativeError(
-            every.map((token) => top.find((one) => one.token === token)!.logprob),
-            row,
-          ),
-        ).toBeLessThan(1e-5);
-      });
-    }
-  });
+  it.each(EXECUTIONS)(
+    'has the log-probabilities of the reference logits in scoring and in decoding, run by %s',
+    async (execution) => {
+      const { config } = model;
+      await using backend = new EmbeddedBackend({ modelName: name, ...model, threads: 1, execution });
+      const sampler = await backend.openSampler();
+      const every = Array.from({ length: config.vocabSize }, (_, token) => token);
+      for (const [i, { tokens }] of data.entries()) {
+        const logits = values(`logits.${i}`);
+        const rows = tokens.map((_, t) =>
+          logSoftmax(logits.subarray(t * config.vocabSize, (t + 1) * config.vocabSize)),
+        );
+        const targets = tokens.flatMap(() => every);
+        const scores = await sampler.scorePrompt([...tokens, 0], { targets });
+        expect(relativeError(scores.targets!, rows.flat())).toBeLessThan(1e-5);
+        // What was decoded, read again as a whole.
+        const [greedy] = await sampler.sample({
+          prompt: tokens.slice(0, 9),
+          numSamples: 1,
+          params: { maxTokens: 12, temperature: 0, topLogprobs: config.vocabSize },
+        });
+        const full = [...tokens.slice(0, 9), ...greedy.tokens];
+        const again = await sampler.scorePrompt(full, { targets: full.slice(1).flatMap(() => every) });
+        greedy.topLogprobs!.forEach((top, step) => {
+          const row = again.targets!.slice((8 + step) * config.vocabSize, (9 + step) * config.vocabSize);
+          expect(
+            relativeError(
+              every.map((token) => top.find((one) => one.token === token)!.logprob),
+              row,
+            ),
+          ).toBeLessThan(1e-5);
+        });
+      }
+    },
+  );
 
   it.each(EXECUTIONS)("has the reference's loss and adapter gradients within 1e-4, run by %s", async (execution) => {
     const lora = { ...LORA, targetModules: [...LORA.targetModules] };

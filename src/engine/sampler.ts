@@ -23,6 +23,8 @@ import { WholeDecoder, type SamplerRuntime } from './whole-decoder.ts';
 /** How distributions are computed: what a sampler stands on. Batches are as `cohorts.ts` plans them. */
 export interface Decoder {
   readonly config: ModelConfig;
+  /** Which requests are sampled together. Default those of equal padded length. */
+  readonly plan?: (requests: readonly SampleRequest[]) => Cohort[];
   sample(cohort: Cohort, jobs: readonly Job[]): Promise<readonly (readonly SampledSequence[])[]>;
   /** Log-probabilities of each sequence's tokens, NaN first. */
   score(batch: ScoringBatch, calls: readonly Call<readonly number[]>[]): Promise<readonly (readonly number[])[]>;
@@ -42,7 +44,7 @@ export class EmbeddedSampler implements ScoringSampler {
   readonly version: number;
   readonly #decoder: Decoder;
   readonly #sampling = new CallQueue<Sampling, Cohort, readonly SampledSequence[]>({
-    plan: planCohorts,
+    plan: (requests) => (this.#decoder.plan ?? planCohorts)(requests),
     serve: (cohort, jobs) => this.#decoder.sample(cohort, jobs),
   });
   readonly #scoring = new CallQueue<readonly number[], ScoringBatch, readonly number[]>({

@@ -77,6 +77,11 @@ export type EmbeddedTrainerOptions = SessionOptions & {
   readonly scored?: ScoredPositions;
 };
 
+/** How a model is run unless asked otherwise. */
+export function executionOf({ flat }: Weights): Execution {
+  return flat.length < LARGE_MODEL ? 'whole' : 'layers';
+}
+
 /** Weights as they were, for a sampler: adapters of a shared base, or all of them. */
 export type SamplerSnapshot = { readonly step: number } & (
   | { readonly adapters: Weights; readonly lora: LoraConfig; readonly weights?: undefined }
@@ -111,7 +116,7 @@ export class EmbeddedTrainer implements Trainer {
     }
     const trained = this.#trained;
     this.#gradient = new Weights(trained.specs);
-    const execution = options.execution ?? (this.#base.flat.length < LARGE_MODEL ? 'whole' : 'layers');
+    const { execution = executionOf(this.#base) } = options;
     // By layers the sum is added to in place, on a copy.
     const spare = execution === 'layers' ? 1 : 2;
     this.#spare = Array.from({ length: spare }, () => new Weights(trained.specs));

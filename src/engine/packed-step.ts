@@ -1,0 +1,220 @@
+// The decoding step of a large model: one new token a sequence through every layer, with the weights as constants that the
+// runtime has rearranged for products of few rows, and attention over caches that it writes in place. Matrices that read
+// the same vector and lie side by side are one product. Adapters of any rank come in beside the weights.
+// Letters: B sequences, D width, H and K heads, S places in the cache, F head size, R adapter ranks.
+
+import { Graph, type Value } from './graph.ts';
+import { isSliding, type ModelConfig } from './model-config.ts';
+import { ropeAngles } from './rope-tables.ts';
+import { scoreScale } from './transformer.ts';
+import { elements, type Weights, type WeightSpec } from './weights.ts';
+
+/** Matrices of a layer that are one product: those that read the same vector. */
+export const PRODUCTS = {
+  qkv: ['q', 'k', 'v'],
+  output: ['output'],
+  gateUp: ['gate', 'up'],
+  down: ['down'],
+} as const;
+export type ProductName = keyof typeof PRODUCTS;
+
+/** Where a weight lies in the bytes of all, by engine name. */
+export type Places = ReadonlyMap<string, { readonly at: number; readonly shape: readonly number[] }>;
+
+export function placesOf({ specs }: Pick<Weights, 'specs'>): Places {
+  const places = new Map<string, { at: number; shape: readonly number[] }>();
+  let at = 0;
+  for (const { name, shape } of specs) {
+    places.set(name, { at, shape });
+    at += 4 * elements(shape);
+  }
+  return places;
+}
+
+/** The input that holds an adapter of a product: `<layer>.<product>.a` [R, in] and `.b` [out, R], scaled already. */
+export function adapterInput(layer: number | 'head', product: ProductName | 'head', side: 'a' | 'b'): string {
+  return layer === 'head' ? `head.${side}` : `${layer}.${product}.${side}`;
+}
+
+export type PackedStep = {
+  readonly config: ModelConfig;
+  readonly specs: readonly WeightSpec[];
+  readonly adapted: boolean;
+};
+
+/**
+ * Inputs: `stream` [B, D], the looked-up embeddings; `last` [B], the place of the new token in its sequence; `total` [1],
+ * the largest place plus one; caches `key.<layer>` and `value.<layer>` [B, K, S, F], which are also outputs
+ * `key.out.<layer>` and so on, to be given the same storage. Outputs `logprobs` and `probabilities` [B, V].
+ */
+export function packedStepGraph({ config, specs, adapted }: PackedStep): Graph {
+  const { hiddenSize, headDim, heads, kvHeads, intermediateSize, vocabSize, layers, rmsNormEps } = config;
+  const g = new Graph();
+  const places = placesOf({ specs });
+  const op = (name: string, inputs: readonly (Value | undefined)[], width: number): Value =>
+    g.node1(name, inputs, { type: 'float32', shape: ['B', width] });
+  /** Weights that lie one after the other, as one. */
+  const stored = (names: readonly string[]): Value => {
+    const parts = names.map((name) => places.get(name)!);
+    const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
+    const shape = [rows, ...parts[0].shape.slice(1)];
+    return g.external('float32', shape, { at: parts[0].at, bytes: 4 * elements(shape) });
+  };
+  const norm = (x: Value, name: string, shape = x.shape): Value => {
+    const w = stored([name]);
+    const weight = config.normsAddOne ? g.node1('Add', [w, g.scalar(1)], { type: 'float32', shape: w.shape }) : w;
+    const attributes = { axis: -1, epsilon: { float: rmsNormEps }, stash_type: 1 };
+    return g.node1('SimplifiedLayerNormalization', [x, weight], { type: 'float32', shape }, { attributes });
+  };
+  const product = (x: Value, layer: number | 'head', name: ProductName | 'head', residual?: Value): Value => {
+    const names =
+      layer === 'head'
+        ? [config.tieEmbeddings ? 'embed' : 'head']
+        : PRODUCTS[name as ProductName].map((part) => `${layer}.${part}`);
+    const w = stored(names);
+    const [out, width] = w.shape as [number, number];
+    const gemm = (a: Value, b: Value, columns: number | string, sum?: Value): Value =>
+      g.node1('Gemm', [a, b, sum], { type: 'float32', shape: ['B', columns] }, { attributes: { transB: 1 } });
+    let sum = residual;
+    if (adapted && !(layer === 'head' && config.tieEmbeddings)) {
+      const rank = `R.${layer}.${name}`;
+      const a = g.input(adapterInput(layer, name, 'a'), 'float32', [rank, width]);
+      const b = g.input(adapterInput(layer, name, 'b'), 'float32', [out, rank]);
+      sum = gemm(gemm(x, a, rank), b, out, sum);
+    }
+    const y = gemm(x, w, out, sum);
+    const biases = names.map((part) => `${part}Bias`);
+    return places.has(biases[0]) ? op('Add', [y, stored(biases)], out) : y;
+  };
+  const addBlock = (stream: Value, x: Value, layer: number, name: 'output' | 'down'): Value => {
+    if (!config.sandwichNorms) return product(x, layer, name, stream);
+    const after = name === 'output' ? 'afterAttentionNorm' : 'afterMlpNorm';
+    return op('Add', [stream, norm(product(x, layer, name), `${layer}.${after}`)], hiddenSize);
+  };
+  const last = g.input('last', 'int32', ['B']);
+  const total = g.input('total', 'int32', [1]);
+  const rope = tables(g, config);
+  const widths = [heads * headDim, kvHeads * headDim, kvHeads * headDim] as const;
+
+  let stream = g.input('stream', 'float32', ['B', hiddenSize]);
+  for (let layer = 0; layer < layers; layer++) {
+    const qkv = product(norm(stream, `${layer}.attentionNorm`), layer, 'qkv');
+    const attended = attend(g, { config, layer, norm, inputs: splitHeads(g, qkv, widths, config), last, total, rope });
+    stream = addBlock(stream, attended, layer, 'output');
+    const both = product(norm(stream, `${layer}.mlpNorm`), layer, 'gateUp');
+    const [gate, up] = g.node(
+      'Split',
+      [both, g.constant('int64', [2], [intermediateSize, intermediateSize])],
+      [0, 1].map(() => ({ type: 'float32' as const, shape: ['B', intermediateSize] })),
+      { attributes: { axis: 1 } },
+    );
+    const active =
+      config.activation === 'gelu-tanh'
+        ? g.node1('Gelu', [gate], { type: 'float32', shape: gate.shape }, { attributes: { approximate: 'tanh' } })
+        : op('Mul', [gate, op('Sigmoid', [gate], intermediateSize)], intermediateSize);
+    stream = addBlock(stream, op('Mul', [active, up], intermediateSize), layer, 'down');
+  }
+  let logits = product(norm(stream, 'norm'), 'head', 'head');
+  if (config.finalSoftcap !== undefined) {
+    const small = op('Tanh', [op('Mul', [logits, g.scalar(1 / config.finalSoftcap)], vocabSize)], vocabSize);
+    logits = op('Mul', [small, g.scalar(config.finalSoftcap)], vocabSize);
+  }
+  for (const [name, kind] of [
+    ['logprobs', 'LogSoftmax'],
+    ['probabilities', 'Softmax'],
+  ] as const) {
+    const shape = ['B', vocabSize];
+    g.node(kind, [logits], [{ type: 'float32', shape }], { attributes: { axis: -1 }, names: [name] });
+  }
+  return g;
+}
+
+type HeadInputs = { readonly query: Value; readonly key: Value | undefined; readonly value: Value | undefined };
+
+/** The packed product as the attention operator takes it; apart where norms of the heads come between. */
+function splitHeads(
+  g: Graph,
+  qkv: Value,
+  widths: readonly [number, number, number],
+  { qkNorm }: ModelConfig,
+): HeadInputs {
+  const rows = (x: Value, width: number): Value =>
+    g.node1('Unsqueeze', [x, g.constant('int64', [1], [1])], { type: 'float32', shape: ['B', 1, width] });
+  if (!qkNorm) return { query: rows(qkv, widths[0] + widths[1] + widths[2]), key: undefined, value: undefined };
+  const parts = g.node(
+    'Split',
+    [qkv, g.constant('int64', [3], widths)],
+    widths.map((width) => ({ type: 'float32' as const, shape: ['B', width] })),
+    { attributes: { axis: 1 } },
+  );
+  const [query, key, value] = parts.map((part, i) => rows(part, widths[i]));
+  return { query, key, value };
+}
+
+type AttendOptions = {
+  readonly config: ModelConfig;
+  readonly layer: number;
+  readonly norm: (x: Value, name: string) => Value;
+  readonly inputs: HeadInputs;
+  readonly last: Value;
+  readonly total: Value;
+  readonly rope: (layer: number) => { readonly cos: Value; readonly sin: Value };
+};
+
+/** Attention of the new tokens over their caches, which it extends: [B, H F]. */
+function attend(g: Graph, { config, layer, norm, inputs, last, total, rope }: AttendOptions): Value {
+  const { heads, kvHeads, headDim, sliding } = config;
+  const shape = ['B', kvHeads, 'S', headDim];
+  const past = ['key', 'value'].map((part) => g.input(`${part}.${layer}`, 'float32', shape));
+  const perHead = (x: Value, count: number, name: string): Value => {
+    const split = g.node1('Reshape', [x, g.constant('int64', [4], [0, 1, count, headDim])], {
+      type: 'float32',
+      shape: ['B', 1, count, headDim],
+    });
+    const normed = norm(split, `${layer}.${name}`);
+    return g.node1('Reshape', [normed, g.constant('int64', [3], [0, 1, count * headDim])], {
+      type: 'float32',
+      shape: ['B', 1, count * headDim],
+    });
+  };
+  const query = inputs.key ? perHead(inputs.query, heads, 'qNorm') : inputs.query;
+  const key = inputs.key ? perHead(inputs.key, kvHeads, 'kNorm') : undefined;
+  const { cos, sin } = rope(layer);
+  const width = heads * headDim;
+  const [y] = g.node(
+    'GroupQueryAttention',
+    [query, key, inputs.value, ...past, last, total, cos, sin],
+    [
+      { type: 'float32', shape: ['B', 1, width] },
+      { type: 'float32', shape },
+      { type: 'float32', shape },
+    ],
+    {
+      attributes: {
+        num_heads: heads,
+        kv_num_heads: kvHeads,
+        do_rotary: 1,
+        scale: { float: scoreScale(config) },
+        ...(isSliding(config, layer) ? { local_window_size: sliding!.window } : {}),
+      },
+      domain: 'com.microsoft',
+      names: [undefined, `key.out.${layer}`, `value.out.${layer}`],
+    },
+  );
+  return g.node1('Squeeze', [y, g.constant('int64', [1], [1])], { type: 'float32', shape: ['B', width] });
+}
+
+function tables(g: Graph, config: ModelConfig): (layer: number) => { readonly cos: Value; readonly sin: Value } {
+  const made = new Map<boolean, { readonly cos: Value; readonly sin: Value }>();
+  return (layer) => {
+    const local = isSliding(config, layer);
+    const known = made.get(local);
+    if (known) return known;
+    const { cos, sin } = ropeAngles(config, layer);
+    const shape = [config.maxPositions, config.headDim / 2];
+    const name = local ? 'rope.sliding' : 'rope';
+    const both = { cos: g.table(`${name}.cos`, shape, cos), sin: g.table(`${name}.sin`, shape, sin) };
+    made.set(local, both);
+    return both;
+  };
+}

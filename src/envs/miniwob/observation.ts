@@ -106,7 +106,7 @@ export function observeMiniwob({ ax, layout, references, maxLines = 200 }: Obser
       const alt = axNode === undefined || axNode.ignored ? '' : plainName(axNode, MAX_NAME);
       const states = [...(here.clickable ? ['clickable'] : []), ...placeOf(node.box)];
       add(node, what, alt === '' ? (icon ?? stemOf(node.attributes.get('src')) ?? '') : alt, states);
-    } else if (!full.has(i) && isBox(node)) {
+    } else if ((!full.has(i) && isBox(node)) || isLoose(node)) {
       const states = [...(here.clickable ? ['clickable'] : []), ...placeOf(node.box)];
       add(node, 'box', colourName(node.styles['background-color']) ?? '', states);
     }
@@ -176,6 +176,11 @@ function isBox(node: LayoutNode): boolean {
     (styles['border-top-style'] ?? 'none') !== 'none' ||
     /\bui-\w+-handle\b/.test(attributes.get('class') ?? '')
   );
+}
+
+/** To be dragged as a whole, whatever is written on it. */
+function isLoose({ attributes }: LayoutNode): boolean {
+  return /\bui-draggable\b/.test(attributes.get('class') ?? '');
 }
 
 function labelsControl(label: LayoutNode, index: number, layout: readonly LayoutNode[]): boolean {

@@ -59,7 +59,7 @@ const RELOAD: ReadonlySet<string> = new Set(
   (
     'book-flight book-flight-nodelay choose-date choose-date-easy choose-date-medium choose-date-nodelay click-pie ' +
     'click-pie-nodelay drag-cube drag-items drag-items-grid drag-sort-numbers focus-text-2 form-sequence scroll-text ' +
-    'scroll-text-2 stock-market use-autocomplete use-autocomplete-nodelay use-colorwheel use-colorwheel-2 use-slider use-slider-2'
+    'scroll-text-2 search-engine stock-market use-autocomplete use-autocomplete-nodelay use-colorwheel use-colorwheel-2 use-slider use-slider-2'
   ).split(' '),
 );
 

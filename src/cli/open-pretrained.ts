@@ -5,7 +5,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TabwrightError, type CallOptions, type Tokenizer } from '../core/index.ts';
-import { loadPretrained, openGguf, openModelFolder, type PretrainedModel } from '../engine/index.ts';
+import { loadPretrained, openGguf, openModelFolder, type GgufMetadata, type PretrainedModel } from '../engine/index.ts';
 import { createGgufTokenizer, loadTokenizer } from '../tokens/index.ts';
 
 export type OpenedPretrained = PretrainedModel & {
@@ -14,6 +14,27 @@ export type OpenedPretrained = PretrainedModel & {
   /** Folder that Hugging Face's libraries read a tokenizer from, where there is one. */
   readonly folder: string | undefined;
 };
+
+/** How a model speaks, which needs none of its weights. */
+export type Voice = Pick<OpenedPretrained, 'tokenizer' | 'endTokens' | 'folder'>;
+
+export async function openVoice(name: string): Promise<Voice> {
+  if (!name.startsWith('gguf:')) return folderVoice(name.replace(/^hf:/, ''));
+  const file = name.slice('gguf:'.length);
+  const { source, metadata } = await openGguf(file);
+  await source.close();
+  return fileVoice(file, metadata);
+}
+
+async function folderVoice(folder: string): Promise<Voice> {
+  return { tokenizer: await loadTokenizer(folder), endTokens: await endTokensOf(folder), folder };
+}
+
+function fileVoice(file: string, metadata: GgufMetadata): Voice {
+  const end = metadata.get('tokenizer.ggml.eos_token_id')?.value;
+  const tokenizer = createGgufTokenizer({ name: file, metadata });
+  return { tokenizer, endTokens: typeof end === 'number' ? [end] : [], folder: undefined };
+}
 
 export type OpenPretrainedOptions = CallOptions & {
   /** Longest sequence. Default the engine's. */
@@ -47,8 +68,7 @@ async function openFolder(folder: string, options: OpenPretrainedOptions): Promi
   const source = await openModelFolder(folder);
   try {
     const model = await loadPretrained(source, loading(options));
-    const tokenizer = await loadTokenizer(folder);
-    return { ...model, tokenizer, endTokens: await endTokensOf(folder), folder };
+    return { ...model, ...(await folderVoice(folder)) };
   } finally {
     await source.close();
   }
@@ -58,9 +78,7 @@ async function openFile(file: string, options: OpenPretrainedOptions): Promise<O
   const { source, metadata } = await openGguf(file);
   try {
     const model = await loadPretrained(source, loading(options));
-    const tokenizer = createGgufTokenizer({ name: file, metadata });
-    const end = metadata.get('tokenizer.ggml.eos_token_id')?.value;
-    return { ...model, tokenizer, endTokens: typeof end === 'number' ? [end] : [], folder: undefined };
+    return { ...model, ...fileVoice(file, metadata) };
   } finally {
     await source.close();
   }

@@ -1,13 +1,13 @@
-// Models as `tabwright serve` offers them: weights in the embedded backend, and the words that go with them. Which names
+// Models as `tabwright serve` offers them: an engine in a process of its own, and the words that go with it. Which names
 // clients may use beside a model's own is said here too.
 
 import { resolve } from 'node:path';
 import { TabwrightError } from '../core/index.ts';
-import { EmbeddedBackend, exportAdapter } from '../engine/index.ts';
+import { exportAdapter } from '../engine/index.ts';
 import type { ServedModel } from '../server/index.ts';
 import { chatFormat, createChatRenderer, createNanoChat, KNOWN_MODELS, modelFamily } from '../tokens/index.ts';
-import { openModel } from './models.ts';
-import { isPretrained, openPretrained } from './open-pretrained.ts';
+import { openEngineProcess } from './engine-process.ts';
+import { isPretrained, openVoice } from './open-pretrained.ts';
 
 export type ServedModelsOptions = {
   /** As `--model` has them, separated by commas. */
@@ -42,35 +42,21 @@ async function openServed(
   aliases: readonly string[],
   { threads, contextLength, chatFormat: chatFormatName, signal }: ServedModelsOptions,
 ): Promise<ServedModel> {
-  const common = { modelName: name, ...(threads === undefined ? {} : { threads }) };
+  const backend = await openEngineProcess({ model: name, threads, contextLength }, signal);
   const names = [name, ...aliases];
-  if (await isPretrained(name)) {
-    const { family, config, weights, tokenizer, endTokens, folder } = await openPretrained(name, {
-      contextLength,
-      signal,
-    });
-    const format = chatFormatName ?? knownFormat(names);
-    return {
-      names,
-      backend: new EmbeddedBackend({ ...common, config, weights }),
-      architecture: family,
-      endTokens,
-      tokenizer,
-      ...(format === undefined ? {} : { chat: createChatRenderer({ format: chatFormat(format), tokenizer }) }),
-      exportAdapter: toPeft,
-      ...(folder === undefined ? {} : { tokenizerId: resolve(folder) }),
-    };
+  const common = { names, backend, architecture: backend.architecture, exportAdapter: toPeft };
+  if (!(await isPretrained(name))) {
+    const chat = createNanoChat();
+    return { ...common, endTokens: chat.stopTokens, tokenizer: chat.tokenizer, chat };
   }
-  const { config, weights, renderer } = await openModel(name);
-  const chat = createNanoChat();
+  const { tokenizer, endTokens, folder } = await openVoice(name);
+  const format = chatFormatName ?? knownFormat(names);
   return {
-    names,
-    backend: new EmbeddedBackend({ ...common, config, weights }),
-    architecture: 'nano',
-    endTokens: renderer.stopTokens,
-    tokenizer: chat.tokenizer,
-    chat,
-    exportAdapter: toPeft,
+    ...common,
+    endTokens,
+    tokenizer,
+    ...(format === undefined ? {} : { chat: createChatRenderer({ format: chatFormat(format), tokenizer }) }),
+    ...(folder === undefined ? {} : { tokenizerId: resolve(folder) }),
   };
 }
 

@@ -49,7 +49,6 @@ export function createTabularBackend(): TabularBackend {
         saveState: (...args) => trainer.saveState(...args),
         removeState: (...args) => trainer.removeState(...args),
         loadState: (...args) => trainer.loadState(...args),
-        removeState: (...args) => trainer.removeState(...args),
         saveWeightsForSampler: (...args) => trainer.saveWeightsForSampler(...args),
         saveWeightsAndGetSampler: async (...args) => scoring(await trainer.saveWeightsAndGetSampler(...args), backend),
         async [Symbol.asyncDispose]() {

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readAliases } from '../../src/cli/served-models.ts';
-import { ADAM, crossEntropy, RawClient, supervised } from './tinker-client.ts';
+import { ADAM, crossEntropy, RawClient, sampleBody, supervised } from './tinker-client.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT = 120_000;
@@ -110,6 +110,47 @@ test(
     expect(restored.metrics['loss:sum']).toBe(second.metrics['loss:sum']);
     expect(await again.stop()).toBe(0);
     expect(await readdir(join(folder, 'guide'))).toEqual(['runs']);
+  },
+  TIMEOUT,
+);
+
+test(
+  'heartbeats are answered while two models are trained and 256 requests are sampled',
+  async () => {
+    const server = await serve(elsewhere(commands[0]));
+    try {
+      const client = new RawClient(server.url);
+      const session = await client.session();
+      const models = [
+        await client.model(session, { base_model: 'nano' }),
+        await client.model(session, { base_model: 'nano', model_seq_id: 1 }),
+      ];
+      const rows = Array.from({ length: 8 }, (_, i) =>
+        supervised(Array.from({ length: 200 + i }, (_, t) => 65 + (t % 26))),
+      );
+      const passes = models.flatMap((model) =>
+        [1, 2].map(async (seqId) => client.output(await client.pass(crossEntropy(model, seqId, rows)))),
+      );
+      const body = { session_id: session, sampling_session_seq_id: 0, base_model: 'nano' };
+      const sampler = (await client.ok('create_sampling_session', body))['sampling_session_id'] as string;
+      const samples = Array.from({ length: 256 }, async (_, i) => {
+        const asked = sampleBody(sampler, i, { sampling_params: { max_tokens: 8, seed: i, stop: [] } });
+        return client.samples(await client.submit('asample', asked));
+      });
+      let done = false;
+      const work = Promise.all([...passes, ...samples]).finally(() => (done = true));
+      let slowest = 0;
+      while (!done) {
+        const began = performance.now();
+        await client.ok('session_heartbeat', { session_id: session });
+        slowest = Math.max(slowest, performance.now() - began);
+      }
+      expect(await work).toHaveLength(4 + 256);
+      // The SDK gives a heartbeat ten seconds; a thread that computed would not have come to it for much of the work.
+      expect(slowest).toBeLessThan(5_000);
+    } finally {
+      await server.stop();
+    }
   },
   TIMEOUT,
 );

@@ -217,13 +217,16 @@ test('without a key: programs of this machine, no web page, no other name of the
 
 test('with a key: whoever sends it in either header; health and downloads need none', async () => {
   await using guarded = await serveTabular({ key: 'tml-secret' });
-  const status = async (headers: Record<string, string>): Promise<number> =>
+  type Sent = Record<string, string>;
+  const status = async (headers: Sent): Promise<number> =>
     (await new RawClient(guarded.server.url, headers).post('client/config')).status;
   expect(
-    await Promise.all([{}, { 'X-API-Key': 'tml-other' }, { Authorization: 'Bearer tml-other' }].map(status)),
+    await Promise.all(
+      ([{}, { 'X-API-Key': 'tml-other' }, { Authorization: 'Bearer tml-other' }] as Sent[]).map(status),
+    ),
   ).toEqual([401, 401, 401]);
   expect(
-    await Promise.all([{ 'X-API-Key': 'tml-secret' }, { Authorization: 'Bearer tml-secret' }].map(status)),
+    await Promise.all(([{ 'X-API-Key': 'tml-secret' }, { Authorization: 'Bearer tml-secret' }] as Sent[]).map(status)),
   ).toEqual([200, 200]);
   const none = new RawClient(guarded.server.url, {});
   expect((await none.send('GET', '/healthz')).status).toBe(200);

@@ -147,14 +147,24 @@ function readStop(
   return { tokens: endTokens, when: stopsAt(stop.texts, tokenizer) };
 }
 
+/** Ends a sample when true of its tokens, and tells its texts to whoever must make it anew elsewhere. */
+export type TextStop = ((tokens: readonly number[]) => boolean) & { readonly texts: readonly string[] };
+
 /** True of tokens whose text holds one of the texts, which the newest token completes. */
-export function stopsAt(texts: readonly string[], tokenizer: Tokenizer): (tokens: readonly number[]) => boolean {
+export function stopsAt(texts: readonly string[], tokenizer: Tokenizer): TextStop {
   if (texts.some((text) => text === '')) throw userFault('sampling_params.stop holds an empty text.');
   // A token is at least a byte, so that a text lies within as many tokens as it has bytes; characters that begin before
   // it may need a few more to be read.
   const reach = Math.max(...texts.map((text) => new TextEncoder().encode(text).length)) + 4;
-  return (tokens) => {
+  const stop = (tokens: readonly number[]): boolean => {
     const text = tokenizer.decode(tokens.slice(-reach));
     return texts.some((wanted) => text.includes(wanted));
   };
+  return Object.assign(stop, { texts });
+}
+
+/** The texts of a `TextStop`. Any other function cannot be told to another process. */
+export function stopTextsOf(stop: (tokens: readonly number[]) => boolean): readonly string[] {
+  if ('texts' in stop) return (stop as TextStop).texts;
+  throw userFault('A function that ends samples cannot cross processes; give texts.');
 }

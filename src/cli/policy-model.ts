@@ -76,7 +76,7 @@ async function openEmbedded(name: string): Promise<PolicyModel> {
 }
 
 /** A base model by its name on the server, or a checkpoint: for sampling, for going on with, or both. */
-type Remote = { readonly base: string } | { readonly sampler: string | undefined; readonly state: string | undefined };
+type Remote = { readonly base: string } | { readonly sampler: string; readonly state: string };
 
 /** Undefined for models of this machine. A run folder that was trained on a server names its last checkpoint. */
 async function remoteModel(name: string): Promise<Remote | undefined> {
@@ -102,8 +102,8 @@ async function openRemote(name: string, remote: Remote, options: PolicyModelOpti
     userMetadata: { client: 'tabwright' },
   });
   try {
-    const path = 'base' in remote ? undefined : (remote.state ?? remote.sampler);
-    const baseModel = 'base' in remote ? remote.base : (await service.rest.weightsInfo(path!, signal)).base_model;
+    const baseModel =
+      'base' in remote ? remote.base : (await service.rest.weightsInfo(remote.state, signal)).base_model;
     const renderer = rendererOf(baseModel);
     const backend = await TinkerBackend.open({ service, baseModel, vocabSize: NANO_VOCABULARY_SIZE }, { signal });
     const call = { signal };
@@ -111,10 +111,23 @@ async function openRemote(name: string, remote: Remote, options: PolicyModelOpti
       name,
       kind: 'tinker',
       renderer,
-      createTrainer: ({ rank = DEFAULT_RANK } = {}) =>
-        'base' in remote
-          ? backend.createTrainer(rank === 0 ? {} : { lora: lora(rank) }, call)
-          : backend.createTrainer({ from: { path: remote.state!, optimizer: false } }, call),
+      async createTrainer({ rank } = {}) {
+        if ('base' in remote) {
+          const wanted = rank ?? DEFAULT_RANK;
+          return backend.createTrainer(wanted === 0 ? {} : { lora: lora(wanted) }, call);
+        }
+        if (rank !== undefined) {
+          throw new TabwrightError(
+            'config',
+            `--lora-rank is for base models; ${name} has the adapters it was saved with.`,
+            {
+              code: 'option-without-effect',
+              details: { name },
+            },
+          );
+        }
+        return backend.createTrainer({ from: { path: remote.state, optimizer: false } }, call);
+      },
       openSampler: () => backend.openSampler('base' in remote ? undefined : remote.sampler, call),
       [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
     };

@@ -125,13 +125,22 @@ describe('polling', () => {
     });
   });
 
-  it("SkyRL's failures, 400 with detail, are final after three tries and say the detail", async () => {
+  it("SkyRL's failures, 400 with detail, are final and say the detail; any other 400 is tried three times", async () => {
     const failing = sampleWith([{ status: 400, json: { detail: 'no such adapter' } }]);
     await expect(failing).rejects.toMatchObject({
       code: 'tinker-request-failed',
       message: expect.stringContaining('no such adapter') as string,
       details: { category: 'unknown', requestId: 'r', status: 400 },
     });
+    let polled = 0;
+    const counting = (): Answer => {
+      polled++;
+      return { status: 400, json: {} };
+    };
+    await expect(sampleWith([], { retrieve_future: counting })).rejects.toMatchObject({
+      code: 'tinker-request-failed',
+    });
+    expect(polled).toBe(3);
   });
 
   it('404 is final', async () => {

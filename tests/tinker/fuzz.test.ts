@@ -114,7 +114,7 @@ it('megabytes of empty messages are refused before they become objects', () => {
   const before = process.memoryUsage().heapUsed;
   const start = performance.now();
   expect(() => decodeForwardBackwardRequest(bytes, { ...DEFAULT_LIMITS, maxParts: 100_000 })).toThrow(/parts/);
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(performance.now() - start).toBeLessThan(10_000);
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
 });
 

@@ -149,7 +149,13 @@ export class Futures {
     if (status >= 200 && status < 300) return this.#finished(reply, requestId, requestType);
     const words = this.#caller.words(reply);
     if (status === 408) return { kind: 'again', reason: queueReason(words) };
-    if (status === 400) return { kind: 'bad-request', words };
+    if (status === 400) {
+      // FastAPI's `detail` is how SkyRL says that the work failed; others say nothing that would be final.
+      if (new TextDecoder().decode(reply.body).includes('"detail"')) {
+        throw failed(requestType, requestId, words, undefined, 400);
+      }
+      return { kind: 'bad-request', words };
+    }
     if (status === 402) return { kind: 'unpaid', words };
     if (status === 429 || status >= 500) {
       const error = clientError(`The Tinker server cannot give the result of ${requestType} (${status}): ${words}`, {

@@ -40,7 +40,7 @@ it('a bomb is refused before it is blown up: a few bytes that stand for gigabyte
   const bomb = frame([...Array<readonly number[]>(20_000).fill(block(1, 131_072, [0], false)), block(1, 1, [0], true)]);
   const start = performance.now();
   expect(() => openZstd(bomb, 1_000_000)).toThrow(/limit of 1000000/);
-  expect(performance.now() - start).toBeLessThan(500);
+  expect(performance.now() - start).toBeLessThan(3000);
 });
 
 it('a size that is only claimed is refused before memory is taken for it', () => {

@@ -16,11 +16,11 @@ export type Part = {
 
 export const PARTS: readonly Part[] = [
   { name: 'codec sdk-0.38.0', quick: true, run: (context) => codecPart(context, 'sdk-0.38.0') },
-  { name: 'codec sdk-0.25.0', quick: false, run: (context) => codecPart(context, 'sdk-0.25.0') },
-  { name: 'codec sdk-0.24.1', quick: false, run: (context) => codecPart(context, 'sdk-0.24.1') },
+  { name: 'codec sdk-0.25.0', quick: true, run: (context) => codecPart(context, 'sdk-0.25.0') },
+  { name: 'codec sdk-0.24.1', quick: true, run: (context) => codecPart(context, 'sdk-0.24.1') },
   { name: 'sdk 0.38.0', quick: true, run: (context) => sdkPart(context, '0.38.0') },
-  { name: 'sdk 0.25.0', quick: false, run: (context) => sdkPart(context, '0.25.0') },
-  { name: 'sdk 0.24.1', quick: false, run: (context) => sdkPart(context, '0.24.1') },
+  { name: 'sdk 0.25.0', quick: true, run: (context) => sdkPart(context, '0.25.0') },
+  { name: 'sdk 0.24.1', quick: true, run: (context) => sdkPart(context, '0.24.1') },
   { name: 'cookbook 0.5.8', quick: false, run: (context) => cookbookPart(context, '0.5.8') },
   { name: 'cookbook 0.6.1', quick: false, run: (context) => cookbookPart(context, '0.6.1') },
   { name: 'skyrl', quick: false, run: skyrlPart },

@@ -27,6 +27,11 @@ def run(world):
         same(again.logprobs, first.logprobs, "log-probabilities", 1e-6)
         ensure(list(first.tokens) != list(other.tokens), f"seeds 3 and 4 both gave {first.tokens}")
 
+    @case("without a seed every call draws anew")
+    def _():
+        drawn = [tuple(one.tokens) for _ in range(4) for one in sample(count=4)]
+        ensure(len(set(drawn)) >= 12, f"only {len(set(drawn))} different sequences in 4 calls of 4 samples")
+
     @case("num_samples gives distinct sequences with one log-probability a token, never an empty one")
     def _():
         sequences = sample(count=6, seed=8)

@@ -13,9 +13,9 @@ import { ensure } from '../report.ts';
 import { ensureHub } from '../tiny-model.ts';
 import { ensureOverlay, type Venv } from '../venvs.ts';
 
-const SUPERVISED_STEPS = 30;
+const SUPERVISED_STEPS = 40;
 const POLICY_STEPS = 8;
-/** From about one half; without learning three steps' mean of 128 samples each stays within 0.08 of it. */
+/** From about one half; without learning three steps' mean of 64 samples each stays within 0.1 of it. */
 const LEAST_RISE = 0.2;
 const RECIPE_MS = 900_000;
 

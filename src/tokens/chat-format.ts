@@ -21,6 +21,8 @@ export type FormatInput = {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly ending: Ending;
+  /** The assistant's message whose own text nobody needs, only what follows it; see `renderNext`. */
+  readonly spoken?: number;
 };
 
 export interface ChatFormat {
@@ -71,7 +73,8 @@ export function createChatRenderer({ format, tokenizer, mode = 'safe' }: ChatRen
         content: '',
         ...(toolCalls === undefined ? {} : { toolCalls }),
       };
-      const segments = write([...messages, spoken, ...next], tools, 'prompt');
+      const input = { messages: [...messages, spoken, ...next], tools: tools ?? [], ending: 'prompt' } as const;
+      const segments = format.write({ ...input, spoken: at });
       const said = segments.filter(({ origin }) => origin === at);
       const closed = stopTokens.includes(turn.tokens.at(-1) ?? -1);
       const end: Segment = { text: format.closing ?? format.stops[0] ?? '', kind: 'format', origin: at };

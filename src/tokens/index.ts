@@ -21,3 +21,6 @@ export {
 } from './nano/renderer.ts';
 export { decodeNano, encodeNano, nanoControlId, NANO_VOCABULARY_SIZE } from './nano/tokenizer.ts';
 export { createTokenizer, loadTokenizer, type TokenizerOptions } from './tokenizer.ts';
+export { createPolicyRenderer, type PolicyRenderer, type PolicyRendererOptions } from './policy-renderer.ts';
+export { createTemplateFormat, type TemplateFormatOptions } from './template-format.ts';
+export { withToolPrompt } from './tool-prompt.ts';

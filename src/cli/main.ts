@@ -7,6 +7,7 @@ import { collect } from './commands/collect.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { mcp } from './commands/mcp.ts';
+import { modelExport, modelInfo } from './commands/model.ts';
 import { pretrain } from './commands/pretrain.ts';
 import { quickstart } from './commands/quickstart.ts';
 import { repl } from './commands/repl.ts';
@@ -34,6 +35,11 @@ addCommand(program, sft);
 addCommand(program, train);
 addCommand(program, pretrain);
 addCommand(program, serve);
+const model = program
+  .command('model')
+  .description('Models of this machine: what they are, and what was trained in other forms.');
+addCommand(model, modelInfo);
+addCommand(model, modelExport);
 addCommand(program, doctor);
 addCommand(addCommand(program, repl), replDocs);
 addCommand(program.command('browsers').description('Browsers of this machine for other programs.'), browsersServe);

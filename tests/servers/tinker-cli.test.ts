@@ -14,7 +14,7 @@ import { readAliases } from '../../src/cli/served-models.ts';
 import { ADAM, crossEntropy, RawClient, sampleBody, supervised } from './tinker-client.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TIMEOUT = 120_000;
+const TIMEOUT = 240_000;
 const guide = readFileSync(new URL('../../docs/guide/serve.md', import.meta.url), 'utf8');
 const blocks = [...guide.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({ language, text }));
 

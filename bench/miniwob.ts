@@ -19,6 +19,9 @@ import { miniwobTables } from './miniwob-table.ts';
 
 const EPISODES = 'runs/miniwob-baselines.jsonl';
 
+/** These wait for animations or markets, and come last. */
+const SLOW = /^(click-pie|drag-cube|stock-market|book-flight|choose-date|draw-|email-inbox$|number-checkboxes)/;
+
 type Wanted = { readonly task: string; readonly policy: MiniwobPolicy; readonly seed: number };
 
 const { values, positionals } = parseArgs({
@@ -53,9 +56,6 @@ function readEpisodes(): readonly MeasuredEpisode[] {
   const lines = readFileSync(EPISODES, 'utf8').trim().split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as MeasuredEpisode);
 }
-
-/** These wait for animations or markets, and come last. */
-const SLOW = /^(click-pie|drag-cube|stock-market|book-flight|choose-date|draw-|email-inbox$|number-checkboxes)/;
 
 /** What is most wanted first: a run may be stopped at any time. */
 function* wanted(): Generator<Wanted> {

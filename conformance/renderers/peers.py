@@ -3,7 +3,7 @@
 It only counts and names differences; docs/reference/renderers.md holds what came out. Each peer runs in a virtual environment of
 its own, whose packages are its own pins:
     python peers.py cookbook --tokenizers DIR     # tinker-cookbook 0.5.8 or 0.6.1
-    python peers.py renderers --tokenizers DIR    # renderers 0.1.12
+    python peers.py renderers --tokenizers DIR    # renderers 0.1.12 and httpx; TIKTOKEN_ENCODINGS_BASE for gpt-oss
 """
 
 import argparse
@@ -79,10 +79,11 @@ def cookbook(name, tokenizer):
 
 
 def prime(name, tokenizer):
-    import renderers
+    import renderers.configs
 
     kind, options = PRIME[name]
-    renderer = renderers.create_renderer(tokenizer, kind, **options)
+    config = type(renderers.configs.config_from_name(kind))(**options)
+    renderer = renderers.create_renderer(tokenizer, config)
 
     def message(entry):
         result = {"role": entry["role"], "content": entry["content"]}
@@ -107,12 +108,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("peer", choices=["cookbook", "renderers"])
     parser.add_argument("--tokenizers", type=pathlib.Path, required=True)
+    parser.add_argument("--only", default="", help="formats whose name begins so")
     options = parser.parse_args()
     import transformers
 
     conversations = {entry["id"]: entry for entry in read("conversations.json.gz")}
     loaded = {}
     for name in COOKBOOK if options.peer == "cookbook" else PRIME:
+        if not name.startswith(options.only):
+            continue
         golden = read(f"goldens/{name}.json.gz")
         folder = options.tokenizers / golden["tokenizer"]
         if folder not in loaded:

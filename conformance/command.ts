@@ -74,8 +74,15 @@ export function endWords(end: CommandEnd, options: Pick<CommandOptions, 'deadlin
   return `${how} (log: ${options.log})`;
 }
 
-/** `spawnOwned` has no working directory: `env -C` of the system sets it where one is wanted. */
-function inFolder(options: CommandOptions): { command: string; args: readonly string[] } {
-  if (options.cwd === undefined) return options;
-  return { command: 'env', args: ['-C', options.cwd, options.command, ...options.args] };
+function inFolder({ cwd, command, args }: CommandOptions): { command: string; args: readonly string[] } {
+  return cwd === undefined ? { command, args } : startedIn(cwd, command, args);
+}
+
+/** `spawnOwned` has no working directory: a shell goes there and becomes the program. */
+export function startedIn(
+  folder: string,
+  command: string,
+  args: readonly string[],
+): { command: string; args: readonly string[] } {
+  return { command: 'sh', args: ['-c', 'cd "$0" && exec "$@"', folder, command, ...args] };
 }

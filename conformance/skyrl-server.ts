@@ -8,6 +8,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnOwned } from '../src/util/index.ts';
+import { startedIn } from './command.ts';
 import type { Context } from './context.ts';
 import type { Venv } from './venvs.ts';
 
@@ -27,14 +28,13 @@ export async function startSkyrl(context: Context, venv: Venv, model: string): P
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const owned = spawnOwned({
-    command: 'env',
-    args: [
-      ...['-C', folder, join(venv.folder, 'bin', 'uv'), 'run', '--no-project', '--python', venv.python],
+    ...startedIn(folder, join(venv.folder, 'bin', 'uv'), [
+      ...['run', '--no-project', '--python', venv.python],
       ...['-m', 'skyrl.tinker.api', '--base-model', model, '--backend', 'jax'],
       ...['--backend-config', JSON.stringify({ max_lora_adapters: 6, max_lora_rank: 8 })],
       ...['--database-url', `sqlite:///${folder}/tinker.db`, '--checkpoints-base', join(folder, 'checkpoints')],
       ...['--host', '127.0.0.1', '--port', String(port)],
-    ],
+    ]),
     env: {
       VIRTUAL_ENV: venv.folder,
       PATH: `${join(venv.folder, 'bin')}:${process.env['PATH'] ?? ''}`,

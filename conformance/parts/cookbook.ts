@@ -123,7 +123,14 @@ async function python(run: Run, name: string, args: readonly string[], onLine?: 
     what: `${run.part} ${name}`,
     command: run.venv.python,
     args: ['-u', ...args],
-    env: { ...run.env, HF_HUB_OFFLINE: '1', TINKER_API_KEY: 'tml-conformance', PYTHONDONTWRITEBYTECODE: '1' },
+    // A home of its own: the library of data sets keeps what it once read under a name.
+    env: {
+      ...run.env,
+      HF_HOME: join(run.context.work, 'hugging-face'),
+      HF_HUB_OFFLINE: '1',
+      TINKER_API_KEY: 'tml-conformance',
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
     cwd: run.cwd,
     deadlineMs: RECIPE_MS,
     log: join(run.context.logs, `${run.part.replace(' ', '-')}-${name}.log`),

@@ -24,8 +24,7 @@ export const SMALL_MODEL: ModelConfig = {
   maxPositions: 64,
 };
 
-export function smallBackend(): EmbeddedBackend {
-  const config = SMALL_MODEL;
+export function smallBackend(config: ModelConfig = SMALL_MODEL): EmbeddedBackend {
   return new EmbeddedBackend({ modelName: 'small', config, weights: initWeights(config, 3), threads: 1 });
 }
 
@@ -37,11 +36,14 @@ export interface Served extends AsyncDisposable {
   backend(options?: Partial<ServiceClientOptions>): Promise<TinkerBackend>;
 }
 
-type Options = Partial<Omit<TinkerServerOptions, 'models'>> & { readonly model?: Partial<ServedModel> };
+type Options = Partial<Omit<TinkerServerOptions, 'models'>> & {
+  readonly model?: Partial<ServedModel>;
+  readonly config?: ModelConfig;
+};
 
-export async function serveSmall({ model, ...options }: Options = {}): Promise<Served> {
+export async function serveSmall({ model, config = SMALL_MODEL, ...options }: Options = {}): Promise<Served> {
   const folder = await mkdtemp(join(tmpdir(), 'tabwright-tinker-'));
-  const backend = smallBackend();
+  const backend = smallBackend(config);
   const failures: unknown[] = [];
   const server = await serveTinker({
     models: [{ names: ['small'], backend, endTokens: [1], ...model }],
@@ -58,7 +60,7 @@ export async function serveSmall({ model, ...options }: Options = {}): Promise<S
     connect,
     async backend(more) {
       const service = await connect(more);
-      return TinkerBackend.open({ service, baseModel: 'small', vocabSize: SMALL_MODEL.vocabSize });
+      return TinkerBackend.open({ service, baseModel: 'small', vocabSize: config.vocabSize });
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
-import { pack, type Headers } from 'tar-stream';
+import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { unpackAdapterArchive } from './adapter-archive.ts';
 import { readPeftAdapter, writePeftAdapter } from './peft-adapter.ts';
@@ -36,7 +36,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-type Entry = Headers & { readonly data?: Buffer };
+type Entry = {
+  readonly name: string;
+  readonly type?: 'directory' | 'symlink' | 'link' | 'character-device' | 'fifo';
+  readonly linkname?: string;
+  readonly data?: Buffer;
+};
 const plain = (): Entry[] => [...files].map(([name, data]) => ({ name, data }));
 
 async function writeTar(entries: readonly Entry[], gzipped = true): Promise<void> {

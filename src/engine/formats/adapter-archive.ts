@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { extract, type Headers } from 'tar-stream';
+import { extract } from 'tar-stream';
 import { TabwrightError } from '../../core/index.ts';
 import { linkedController } from '../../util/index.ts';
 import { openFile } from './gguf-header.ts';
@@ -53,7 +53,8 @@ export async function unpackAdapterArchive(options: ArchiveOptions): Promise<voi
         }
         if (found.has(name)) throw refuse(archive, `it has two files ${name}`);
         found.add(name);
-        await writeFile(join(folder, name), entry, { flush: true });
+        // Its own type does not say that it can be iterated over.
+        await writeFile(join(folder, name), entry as unknown as AsyncIterable<Uint8Array>, { flush: true });
       }
     };
     // The announced sizes bound what is written; this bounds what is decompressed to get there.
@@ -93,8 +94,10 @@ export async function unpackAdapterArchive(options: ArchiveOptions): Promise<voi
   });
 }
 
+type EntryHead = { readonly name: string; readonly type?: string | null | undefined };
+
 /** The file that an entry is to become; undefined for one that is of no interest. */
-function checkedName({ name, type }: Headers, archive: string): string | undefined {
+function checkedName({ name, type }: EntryHead, archive: string): string | undefined {
   const parts = name.split(/[/\\]/);
   if (name.startsWith('/') || /^[a-z]:/i.test(name) || name.includes('\\') || parts.includes('..')) {
     throw refuse(archive, `the entry "${name}" leads out of its folder`);

@@ -83,7 +83,10 @@ it(
     await run(local(stages[0]));
     const [there, here] = [await readRun(join(folder, 'tinker-collect')), await readRun(join(folder, 'local-collect'))];
     const played = async (one: typeof there) =>
-      (await one.readRollouts('collect')).map(({ outcome, turns }) => [outcome, turns.map((turn) => turn.actionTokens)]);
+      (await one.readRollouts('collect')).map(({ outcome, turns }) => [
+        outcome,
+        turns.map((turn) => turn.actionTokens),
+      ]);
     expect(await played(there)).toEqual(await played(here));
 
     const trained = await readRun(join(folder, 'tinker-trained'));

@@ -1,6 +1,6 @@
 // A real model of 135 million weights on the embedded engine: LoRA steps of 2,048 tokens, generation and decoding, beside
 // PyTorch in the same minutes (A-B-A-B) and beside the machine's own matrix product and memory bandwidth. Not a test.
-// Usage: npx tsx bench/models.ts <model folder> [--python <python with torch, transformers, peft>] [--rounds 3] [--only train]
+// Usage: npx tsx bench/models.ts <model folder> [--python <python with torch, transformers, peft>] [--rounds 3] [--only train|generate] [--shape 4x512]
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,11 +29,18 @@ type Timing = { readonly seconds: number; readonly cpu: number };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { python: { type: 'string' }, rounds: { type: 'string', default: '3' }, only: { type: 'string' } },
+  options: {
+    python: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string' },
+    shape: { type: 'string' },
+  },
 });
 const [folder] = positionals;
 if (!folder)
-  throw new Error('Usage: npx tsx bench/models.ts <model folder> [--python <python>] [--rounds 3] [--only train]');
+  throw new Error(
+    'Usage: npx tsx bench/models.ts <model folder> [--python <python>] [--rounds 3] [--only train|generate] [--shape 4x512]',
+  );
 const rounds = Number(values.rounds);
 const source = await openModelFolder(folder);
 const { config, weights } = await loadPretrained(source);
@@ -48,6 +55,7 @@ if (values.only !== 'generate') {
   await using backend = new EmbeddedBackend({ modelName: folder, config, weights, threads, scored: 'weighted' });
   const trainer = await backend.createTrainer({ lora: { rank: RANK, trainUnembed: false } });
   for (const [batch, time] of SHAPES) {
+    if (values.shape !== undefined && values.shape !== `${batch}x${time}`) continue;
     const data = lessons(batch, time, config.vocabSize);
     const flops = stepFlops(config, batch, time, time - Math.floor((time * 3) / 4));
     const own = (): Promise<Timing> =>

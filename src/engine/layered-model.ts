@@ -59,7 +59,8 @@ export class LayeredModel {
   session(key: string, graph: () => Graph): Promise<Session> {
     const known = this.#sessions.get(key);
     if (known) return known;
-    const session = Session.compile(graph(), this.#options);
+    const { threads } = this.#options;
+    const session = Session.compile(graph(), { ...(threads ? { threads } : {}), keepsMemory: false });
     this.#sessions.set(key, session);
     return session;
   }

@@ -1,5 +1,5 @@
 // Decoding for large models: prompts are read layer by layer, from where an earlier one left off; steps are one graph with
-// rearranged weights and caches that are written in place. Sequences of any length share a batch and leave it as they end.
+// rearranged weights. Sequences of any length share a batch and leave it as they end.
 
 import type { SampledSequence } from '../core/index.ts';
 import type { Call } from './call-queue.ts';
@@ -13,6 +13,7 @@ import { loraParts, type LoraConfig } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
 import { packAdapters } from './packed-adapters.ts';
 import type { PackedRuntime } from './packed-runtime.ts';
+import { MASKED } from './packing.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { readPrompt, readSequence } from './prompt-reader.ts';
 import { RowCache, type SequenceCache } from './row-cache.ts';
@@ -85,7 +86,8 @@ export class PackedDecoder implements Decoder {
     rows.forEach((row, i) => cache.fill(i, caches[row.prompt], row.job.request.prompt.length));
     while (rows.some(({ stop }) => stop === undefined)) {
       const places = rows.map(lastPlace);
-      const needed = Math.max(...places) + 1;
+      // One place more than is needed, so that the last one is never seen.
+      const needed = Math.max(...places) + 2;
       if (needed > cache.places)
         cache.grow(rows.length, Math.max(needed, Math.ceil((cache.places * 1.5) / PLACES) * PLACES));
       const outputs = await this.#step(rows, cache, { places, own });
@@ -143,15 +145,33 @@ export class PackedDecoder implements Decoder {
     const stream = new Float32Array(rows.length * hiddenSize);
     const ids = BigInt64Array.from(rows, ({ tokens }) => BigInt(tokens.at(-1)!));
     lookUp({ config: this.config, table: this.#runtime.weights.view('embed'), ids, stream });
-    const { past, into } = cache.feeds(rows.length);
     const feeds = {
-      ...past,
+      ...cache.feeds(rows.length),
+      ...this.#masks(places, cache.places),
       ...(adapted ? this.#adapterFeeds(own) : {}),
       stream: { data: stream, shape: [rows.length, hiddenSize] },
-      last: { data: Int32Array.from(places), shape: [rows.length] },
-      total: { data: Int32Array.of(Math.max(...places) + 1), shape: [1] },
+      positions: { data: BigInt64Array.from(places, BigInt), shape: [rows.length, 1] },
     };
-    return session.run(feeds, into);
+    const outputs = await session.run(feeds);
+    cache.append(outputs, places);
+    return outputs;
+  }
+
+  /** The new token first, then the places of the cache, of which those before it are seen. */
+  #masks(places: readonly number[], width: number): Feeds {
+    const make = (first: (place: number) => number): Feeds[string] => {
+      const data = new Float32Array(places.length * (1 + width));
+      places.forEach((place, row) => {
+        const line = data.subarray(row * (1 + width), (row + 1) * (1 + width));
+        line.fill(MASKED, 1 + place);
+        line.fill(MASKED, 1, 1 + first(place));
+      });
+      return { data, shape: [places.length, 1, 1, 1 + width] };
+    };
+    const { sliding } = this.config;
+    const full = make(() => 0);
+    if (!sliding) return { mask: full };
+    return { mask: full, 'mask.sliding': make((place) => Math.max(0, place - sliding.window + 1)) };
   }
 
   #adapterFeeds(own: Feeds): Feeds {
@@ -234,6 +254,10 @@ function draw(
   const uniform = rng.next();
   if (temperature === 1 && topP >= 1 && !(topK > 0 && topK < vocabulary)) {
     const token = drawProbability(probabilities.subarray(line * vocabulary, (line + 1) * vocabulary), uniform);
+    return { token, logprob: own[token], likeliest };
+  }
+  if (temperature === 0) {
+    const token = likeliest(1)[0].token;
     return { token, logprob: own[token], likeliest };
   }
   const { token } = chooseToken(own, { temperature, topP, topK }, uniform);

@@ -1,10 +1,12 @@
 // The decoding step of a large model: one new token a sequence through every layer, with the weights as constants that the
-// runtime has rearranged for products of few rows, and attention over caches that it writes in place. Matrices that read
+// runtime has rearranged for products of few rows, and attention over caches that lie outside. Matrices that read
 // the same vector and lie side by side are one product. Adapters of any rank come in beside the weights.
 // Letters: B sequences, D width, H and K heads, S places in the cache, F head size, R adapter ranks.
 
-import { Graph, type Value } from './graph.ts';
+import { softmax } from './attention.ts';
+import { Graph, type Dim, type Shape, type Value } from './graph.ts';
 import { isSliding, type ModelConfig } from './model-config.ts';
+import { batchedProduct } from './ops.ts';
 import { ropeAngles } from './rope-tables.ts';
 import { scoreScale } from './transformer.ts';
 import { elements, type Weights, type WeightSpec } from './weights.ts';
@@ -43,12 +45,12 @@ export type PackedStep = {
 };
 
 /**
- * Inputs: `stream` [B, D], the looked-up embeddings; `last` [B], the place of the new token in its sequence; `total` [1],
- * the largest place plus one; caches `key.<layer>` and `value.<layer>` [B, K, S, F], which are also outputs
- * `key.out.<layer>` and so on, to be given the same storage. Outputs `logprobs` and `probabilities` [B, V].
+ * Inputs: `stream` [B, D], the looked-up embeddings; `positions` [B, 1] of the new tokens; caches `past.key.<layer>` and
+ * `past.value.<layer>` [B, K, S, F]; `mask` [B, 1, 1, 1 + S] (and `mask.sliding`), the new token first. Outputs
+ * `logprobs` and `probabilities` [B, V], and the new tokens' `key.<layer>` and `value.<layer>` [B, K, 1, F].
  */
 export function packedStepGraph({ config, specs, adapted }: PackedStep): Graph {
-  const { hiddenSize, headDim, heads, kvHeads, intermediateSize, vocabSize, layers, rmsNormEps } = config;
+  const { hiddenSize, intermediateSize, vocabSize, layers, rmsNormEps } = config;
   const g = new Graph();
   const places = placesOf({ specs });
   const op = (name: string, inputs: readonly (Value | undefined)[], width: number): Value =>
@@ -91,15 +93,16 @@ export function packedStepGraph({ config, specs, adapted }: PackedStep): Graph {
     const after = name === 'output' ? 'afterAttentionNorm' : 'afterMlpNorm';
     return op('Add', [stream, norm(product(x, layer, name), `${layer}.${after}`)], hiddenSize);
   };
-  const last = g.input('last', 'int32', ['B']);
-  const total = g.input('total', 'int32', [1]);
+  const positions = g.input('positions', 'int64', ['B', 1]);
+  const full = g.input('mask', 'float32', ['B', 1, 1, 'S1']);
+  const local = config.sliding ? g.input('mask.sliding', 'float32', ['B', 1, 1, 'S1']) : full;
   const rope = tables(g, config);
-  const widths = [heads * headDim, kvHeads * headDim, kvHeads * headDim] as const;
 
   let stream = g.input('stream', 'float32', ['B', hiddenSize]);
   for (let layer = 0; layer < layers; layer++) {
     const qkv = product(norm(stream, `${layer}.attentionNorm`), layer, 'qkv');
-    const attended = attend(g, { config, layer, norm, inputs: splitHeads(g, qkv, widths, config), last, total, rope });
+    const mask = isSliding(config, layer) ? local : full;
+    const attended = attend(g, { config, layer, norm, qkv, positions, mask, rope });
     stream = addBlock(stream, attended, layer, 'output');
     const both = product(norm(stream, `${layer}.mlpNorm`), layer, 'gateUp');
     const [gate, up] = g.node(
@@ -129,79 +132,71 @@ export function packedStepGraph({ config, specs, adapted }: PackedStep): Graph {
   return g;
 }
 
-type HeadInputs = { readonly query: Value; readonly key: Value | undefined; readonly value: Value | undefined };
-
-/** The packed product as the attention operator takes it; apart where norms of the heads come between. */
-function splitHeads(
-  g: Graph,
-  qkv: Value,
-  widths: readonly [number, number, number],
-  { qkNorm }: ModelConfig,
-): HeadInputs {
-  const rows = (x: Value, width: number): Value =>
-    g.node1('Unsqueeze', [x, g.constant('int64', [1], [1])], { type: 'float32', shape: ['B', 1, width] });
-  if (!qkNorm) return { query: rows(qkv, widths[0] + widths[1] + widths[2]), key: undefined, value: undefined };
-  const parts = g.node(
-    'Split',
-    [qkv, g.constant('int64', [3], widths)],
-    widths.map((width) => ({ type: 'float32' as const, shape: ['B', width] })),
-    { attributes: { axis: 1 } },
-  );
-  const [query, key, value] = parts.map((part, i) => rows(part, widths[i]));
-  return { query, key, value };
-}
-
 type AttendOptions = {
   readonly config: ModelConfig;
   readonly layer: number;
   readonly norm: (x: Value, name: string) => Value;
-  readonly inputs: HeadInputs;
-  readonly last: Value;
-  readonly total: Value;
+  /** [B, (H + 2 K) F] */
+  readonly qkv: Value;
+  readonly positions: Value;
+  readonly mask: Value;
   readonly rope: (layer: number) => { readonly cos: Value; readonly sin: Value };
 };
 
-/** Attention of the new tokens over their caches, which it extends: [B, H F]. */
-function attend(g: Graph, { config, layer, norm, inputs, last, total, rope }: AttendOptions): Value {
-  const { heads, kvHeads, headDim, sliding } = config;
-  const shape = ['B', kvHeads, 'S', headDim];
-  const past = ['key', 'value'].map((part) => g.input(`${part}.${layer}`, 'float32', shape));
-  const perHead = (x: Value, count: number, name: string): Value => {
-    const split = g.node1('Reshape', [x, g.constant('int64', [4], [0, 1, count, headDim])], {
-      type: 'float32',
-      shape: ['B', 1, count, headDim],
-    });
-    const normed = norm(split, `${layer}.${name}`);
-    return g.node1('Reshape', [normed, g.constant('int64', [3], [0, 1, count * headDim])], {
-      type: 'float32',
-      shape: ['B', 1, count * headDim],
-    });
-  };
-  const query = inputs.key ? perHead(inputs.query, heads, 'qNorm') : inputs.query;
-  const key = inputs.key ? perHead(inputs.key, kvHeads, 'kNorm') : undefined;
-  const { cos, sin } = rope(layer);
-  const width = heads * headDim;
-  const [y] = g.node(
-    'GroupQueryAttention',
-    [query, key, inputs.value, ...past, last, total, cos, sin],
+/**
+ * Attention of the new tokens over themselves and their caches: [B, H F]. The new key and value are handed out, for the
+ * caller to put into the cache, since the runtime's binding copies every output.
+ */
+function attend(g: Graph, { config, layer, norm, qkv, positions, mask, rope }: AttendOptions): Value {
+  const { heads, kvHeads, headDim } = config;
+  const float = (shape: Shape): Omit<Value, 'name'> => ({ type: 'float32', shape });
+  const reshape = (x: Value, to: readonly number[], shape: Shape): Value =>
+    g.node1('Reshape', [x, g.constant('int64', [to.length], to)], float(shape));
+  const counts = [heads, kvHeads, kvHeads];
+  const parts = g.node(
+    'Split',
     [
-      { type: 'float32', shape: ['B', 1, width] },
-      { type: 'float32', shape },
-      { type: 'float32', shape },
+      qkv,
+      g.constant(
+        'int64',
+        [3],
+        counts.map((count) => count * headDim),
+      ),
     ],
-    {
-      attributes: {
-        num_heads: heads,
-        kv_num_heads: kvHeads,
-        do_rotary: 1,
-        scale: { float: scoreScale(config) },
-        ...(isSliding(config, layer) ? { local_window_size: sliding!.window } : {}),
-      },
-      domain: 'com.microsoft',
-      names: [undefined, `key.out.${layer}`, `value.out.${layer}`],
-    },
+    counts.map((count) => float(['B', count * headDim])),
+    { attributes: { axis: 1 } },
   );
-  return g.node1('Squeeze', [y, g.constant('int64', [1], [1])], { type: 'float32', shape: ['B', width] });
+  const [q, k, v] = parts.map((part, i) => reshape(part, [0, counts[i], 1, headDim], ['B', counts[i], 1, headDim]));
+  const tables = rope(layer);
+  const turn = (x: Value, name: string): Value =>
+    g.node1(
+      'RotaryEmbedding',
+      [config.qkNorm ? norm(x, `${layer}.${name}`) : x, positions, tables.cos, tables.sin],
+      float(x.shape),
+      { domain: 'com.microsoft' },
+    );
+  const folds = heads / kvHeads;
+  const query = reshape(turn(q, 'qNorm'), [0, kvHeads, folds, headDim], ['B', kvHeads, folds, headDim]);
+  const key = turn(k, 'kNorm');
+  g.output(`key.${layer}`, key);
+  g.output(`value.${layer}`, v);
+  const [pastKey, pastValue] = ['key', 'value'].map((part) =>
+    g.input(`past.${part}.${layer}`, 'float32', ['B', kvHeads, 'S', headDim]),
+  );
+  const scale = scoreScale(config);
+  const own = batchedProduct(g, query, key, { transB: true, scale });
+  const early = batchedProduct(g, query, pastKey, { transB: true, scale });
+  // The new token first: what is hidden then lies at the end, and changes nothing however long it is.
+  const scores = g.node1('Concat', [own, early], float(['B', kvHeads, folds, 'S1']), { attributes: { axis: 3 } });
+  const weights = softmax(g, g.node1('Add', [scores, mask], float(scores.shape)));
+  const axis = g.constant('int64', [1], [3]);
+  const cut = (from: number, to: number, width: Dim): Value => {
+    const bounds = [g.constant('int64', [1], [from]), g.constant('int64', [1], [to])];
+    return g.node1('Slice', [weights, ...bounds, axis], float(['B', kvHeads, folds, width]));
+  };
+  const late = batchedProduct(g, cut(0, 1, 1), v);
+  const result = g.node1('Add', [batchedProduct(g, cut(1, 2 ** 31 - 1, 'S'), pastValue), late], float(query.shape));
+  return reshape(result, [0, heads * headDim], ['B', heads * headDim]);
 }
 
 function tables(g: Graph, config: ModelConfig): (layer: number) => { readonly cos: Value; readonly sin: Value } {

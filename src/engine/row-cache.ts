@@ -1,5 +1,5 @@
-// Keys and values of the sequences of a batch, [rows, heads, places, size] a layer, in storage that the decoding step
-// writes in place. Rows come, go and move; places are added when they run out.
+// Keys and values of the sequences of a batch, [rows, heads, places, size] a layer, where the decoding step reads them.
+// Rows move, a place more is filled at every step, and places are added when they run out.
 
 import type { Feeds } from './session.ts';
 
@@ -71,19 +71,35 @@ export class RowCache {
           );
   }
 
-  /** The first `rows` rows, as inputs and as outputs of the step. */
-  feeds(rows: number): { readonly past: Feeds; readonly into: Feeds } {
+  /** The first `rows` rows, as inputs of the step. */
+  feeds(rows: number): Feeds {
     const { layers, heads, size } = this.#shape;
-    const past: Record<string, Feeds[string]> = {};
-    const into: Record<string, Feeds[string]> = {};
+    const feeds: Record<string, Feeds[string]> = {};
     const shape = [rows, heads, this.#places, size];
     for (const part of PARTS) {
       for (let layer = 0; layer < layers; layer++) {
         const data = this.#storage[part][layer].subarray(0, rows * heads * this.#places * size);
-        past[`${part}.${layer}`] = into[`${part}.out.${layer}`] = { data, shape };
+        feeds[`past.${part}.${layer}`] = { data, shape };
       }
     }
-    return { past, into };
+    return feeds;
+  }
+
+  /** Puts the new key and value of each row, as the step gives them, at its place. */
+  append(outputs: Readonly<Record<string, Float32Array>>, places: readonly number[]): void {
+    const { layers, heads, size } = this.#shape;
+    for (const part of PARTS) {
+      for (let layer = 0; layer < layers; layer++) {
+        const fresh = outputs[`${part}.${layer}`];
+        const buffer = this.#storage[part][layer];
+        places.forEach((place, row) => {
+          for (let head = 0; head < heads; head++) {
+            const line = row * heads + head;
+            buffer.set(fresh.subarray(line * size, (line + 1) * size), (line * this.#places + place) * size);
+          }
+        });
+      }
+    }
   }
 
   #allocate(rows: number, places: number): { key: Float32Array[]; value: Float32Array[] } {

@@ -14,6 +14,11 @@ export type SessionOptions = {
   readonly threads?: number;
 };
 
+export type CompileOptions = SessionOptions & {
+  /** Memory of one run is kept for the next, for this graph alone. Default true; not for one of many large graphs. */
+  readonly keepsMemory?: boolean;
+};
+
 export class Session {
   readonly #session: ort.InferenceSession;
 
@@ -22,12 +27,17 @@ export class Session {
   }
 
   /** `external` holds the constants that the graph names by their place; it may go once this has resolved. */
-  static async compile(graph: Graph, { threads }: SessionOptions = {}, external?: Uint8Array): Promise<Session> {
+  static async compile(
+    graph: Graph,
+    { threads, keepsMemory = true }: CompileOptions = {},
+    external?: Uint8Array,
+  ): Promise<Session> {
     const session = await ort.InferenceSession.create(graph.toOnnx(), {
       intraOpNumThreads: threads ?? Math.min(4, availableParallelism()),
       graphOptimizationLevel: 'all',
       // Shapes differ from call to call; memory patterns would be made for each and never used again.
       enableMemPattern: false,
+      enableCpuMemArena: keepsMemory,
       logSeverityLevel: 3,
       // Idle worker threads would spin on the core that the browser needs.
       ...(external ? { externalData: [{ path: EXTERNAL_DATA, data: external }] } : {}),

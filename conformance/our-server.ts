@@ -26,7 +26,8 @@ export interface OurServer extends AsyncDisposable {
   stop(): Promise<number | null>;
 }
 
-const START_MS = 120_000;
+/** A busy machine takes minutes for what takes two seconds alone. */
+const START_MS = 300_000;
 const STOP_MS = 30_000;
 
 export async function startOurServer(options: OurServerOptions): Promise<OurServer> {

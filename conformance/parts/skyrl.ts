@@ -222,7 +222,8 @@ function policyDatum(old: readonly number[]): WireDatum {
 
 /** Our engine on the base model: fresh adapters change nothing. */
 async function ourLogprobs(folder: string): Promise<readonly number[]> {
-  const { config, weights } = await loadPretrained(await openModelFolder(folder));
+  const source = await openModelFolder(folder);
+  const { config, weights } = await loadPretrained(source).finally(() => source.close());
   await using backend = new EmbeddedBackend({ modelName: 'tiny', config, weights });
   const trainer = await backend.createTrainer({ lora: { rank: 8 } });
   const targetTokens = TOKENS.slice(1);

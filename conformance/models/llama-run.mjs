@@ -41,7 +41,7 @@ async function distributions(file, texts) {
       await sequence.clearHistory();
       const wanted = ids.map((id) => [
         id,
-        { generateNext: { probabilities: true, token: true, options: { temperature: 1 } } },
+        { generateNext: { probabilities: true, token: true, options: { temperature: 1, topK: 0, topP: 1, minP: 0 } } },
       ]);
       for (const answer of await sequence.controlledEvaluate(wanted)) all.push(answer.next.probabilities);
     }

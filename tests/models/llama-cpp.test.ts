@@ -23,10 +23,10 @@ const QUESTIONS = [
   'Count from one to ten.',
   'Name three colours of the rainbow.',
 ];
-const TOKENS = 32;
+const TOKENS = 24;
 /** Log-probability between the best two tokens below which either may be chosen. */
 const NEAR_TIE = 0.01;
-/** Of Q8_0 against F16, next token by next token: measured 0.98 to 1 and 0.0005 to 0.002, with room for other machines. */
+/** Of Q8_0 against F16, next token by next token, over every position of the prompts. */
 const Q8_AGREEMENT = 0.95;
 const Q8_DIVERGENCE = 0.01;
 
@@ -59,7 +59,7 @@ describe.skipIf(!hasSmolLm2 || !hasLlamaCpp || !hasPython)('GGUF files in llama.
   });
 
   it('continue as the merged folder in transformers, from F16', { timeout: 900_000 }, async () => {
-    const expected = await runJson<{ ids: number[]; gaps: number[] }[]>(PYTHON, [join(CONFORMANCE, 'greedy.py')], {
+    const expected = await runJson<{ ids: number[]; gaps: number[] }[]>(PYTHON, [join(CONFORMANCE, 'greedy-gaps.py')], {
       model: join(folder, 'merged'),
       prompts,
       tokens: TOKENS,
@@ -73,7 +73,9 @@ describe.skipIf(!hasSmolLm2 || !hasLlamaCpp || !hasPython)('GGUF files in llama.
     });
     expect(broken).toEqual([]);
     const equal = expected.filter(({ ids }, i) => ids.join() === found[i].slice(0, ids.length).join()).length;
-    console.log(`F16 in llama.cpp: ${equal} of ${expected.length} continuations equal, the others part at near-ties`);
+    process.stdout.write(
+      `F16 in llama.cpp: ${equal} of ${expected.length} continuations equal, the others part at near-ties\n`,
+    );
     expect(equal).toBeGreaterThanOrEqual(QUESTIONS.length - 1);
   });
 
@@ -83,7 +85,9 @@ describe.skipIf(!hasSmolLm2 || !hasLlamaCpp || !hasPython)('GGUF files in llama.
       [join(CONFORMANCE, 'llama-run.mjs')],
       { compare: { files: [file('F16'), file('Q8_0')], texts: prompts } },
     );
-    console.log(`Q8_0 against F16: ${agreeing} of ${positions} next tokens equal, mean divergence ${meanKl}`);
+    process.stdout.write(
+      `Q8_0 against F16: ${agreeing} of ${positions} next tokens equal, mean divergence ${meanKl}\n`,
+    );
     expect(positions).toBe(prompts.flat().length);
     expect(agreeing / positions).toBeGreaterThan(Q8_AGREEMENT);
     expect(meanKl).toBeGreaterThan(0);

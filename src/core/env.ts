@@ -46,6 +46,8 @@ export type StepOptions = { readonly signal: AbortSignal };
 /** One attempt at one task. Single use; disposing it gives its page back. */
 export interface Episode extends AsyncDisposable {
   readonly tools: readonly ToolSpec[];
+  /** The task's words where only its page knows them: they stand for those of the task. */
+  readonly instruction?: string;
   /** What the agent sees before its first action. */
   readonly first: Observation;
   /** Carries out one action. Throws `TabwrightError` (boundary `browser` or `env`) on infrastructure failure only. */

@@ -56,8 +56,9 @@ export async function runEpisode<R>(options: RunEpisodeOptions<R>): Promise<Epis
   const { operations, request, signal } = options;
   const episodeStart = operations.now();
   const turns: Turn<R>[] = [];
+  let { task } = request;
   const finish = (outcome: Outcome): Trajectory<R> => ({
-    task: request.task,
+    task,
     member: request.member,
     turns,
     outcome,
@@ -66,6 +67,7 @@ export async function runEpisode<R>(options: RunEpisodeOptions<R>): Promise<Epis
   let played: Trajectory<R> | undefined;
   try {
     const episode = await openEpisode(options, episodeStart);
+    if (episode.instruction !== undefined) task = { ...task, instruction: episode.instruction };
     try {
       played = finish(await play({ ...options, episode, episodeStart, turns }));
     } catch (error) {
@@ -119,7 +121,7 @@ type PlayOptions<R> = RunEpisodeOptions<R> & {
 
 async function play<R>(options: PlayOptions<R>): Promise<Outcome> {
   const { env, actor, request, operations, episode, episodeStart, turns, tokenBudget, onTurn, signal } = options;
-  const { instruction } = request.task;
+  const instruction = episode.instruction ?? request.task.instruction;
   const past: ActorConversation<R>['past'][number][] = [];
   let observation = episode.first;
   while (turns.length < env.maxActions) {

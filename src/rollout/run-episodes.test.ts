@@ -42,6 +42,29 @@ const hang = (signal: AbortSignal) =>
 const turnOfLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('runEpisodes', () => {
+  it('tells the policy the words of the episode where only it knows them, and keeps them with the task', async () => {
+    const toy = createToyCheckboxes();
+    const env: Env = {
+      ...toy,
+      open: async (task, at) => ({ ...(await toy.open(task, at)), instruction: 'Words of the page.' }),
+    };
+    const told: string[] = [];
+    const policy = scripted(TOY_SUBMIT);
+    const spy: Policy = {
+      ...policy,
+      renderer: {
+        ...renderer,
+        render: (conversation) => {
+          told.push(conversation.instruction);
+          return renderer.render(conversation);
+        },
+      },
+    };
+    const { trajectories } = await runEpisodes(requests(env, 1), options(env, spy));
+    expect(new Set(told)).toEqual(new Set(['Words of the page.']));
+    expect(trajectories[0].task).toEqual({ ...env.task(0), instruction: 'Words of the page.' });
+  });
+
   it('gives the same episodes whatever order they are done in', async () => {
     const policy = await basePolicy();
     const one = createToyCheckboxes({ capacity: 1 });

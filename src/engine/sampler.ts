@@ -12,33 +12,13 @@ import type {
   SamplingParams,
   ScoringSampler,
 } from '../core/index.ts';
-import { CallQueue, type Call } from './call-queue.ts';
+import { CallQueue } from './call-queue.ts';
 import { planCohorts, planScoring, type Cohort, type ScoringBatch } from './cohorts.ts';
-import type { ModelConfig } from './model-config.ts';
+import type { Decoder } from './decoder.ts';
 import { checkScoring, choiceRows, readChoices } from './prompt-scores.ts';
-import type { Job, Sampling } from './sampled-rows.ts';
+import type { Sampling } from './sampled-rows.ts';
 import { weightFeeds, type Weights } from './weights.ts';
 import { WholeDecoder, type SamplerRuntime } from './whole-decoder.ts';
-
-/** How distributions are computed: what a sampler stands on. Batches are as `cohorts.ts` plans them. */
-export interface Decoder {
-  readonly config: ModelConfig;
-  /** Which requests are sampled together. Default those of equal padded length. */
-  readonly plan?: (requests: readonly SampleRequest[]) => Cohort[];
-  sample(cohort: Cohort, jobs: readonly Job[]): Promise<readonly (readonly SampledSequence[])[]>;
-  /** Log-probabilities of each sequence's tokens, NaN first. */
-  score(batch: ScoringBatch, calls: readonly Call<readonly number[]>[]): Promise<readonly (readonly number[])[]>;
-  /** For `count` positions from `first` on: `chosen`, `top.logprobs` and `top.tokens`, as `choicesGraph` has them. */
-  choices(
-    tokens: readonly number[],
-    wanted: {
-      readonly first: number;
-      readonly count: number;
-      readonly choices: BigInt64Array;
-      readonly topK: number;
-    },
-  ): Promise<Readonly<Record<string, Float32Array>>>;
-}
 
 export class EmbeddedSampler implements ScoringSampler {
   readonly version: number;

@@ -5,6 +5,7 @@ import type { SampledSequence } from '../core/index.ts';
 import type { Call } from './call-queue.ts';
 import { chooseToken, likeliestTokens } from './choose-token.ts';
 import type { Cohort, ScoringBatch } from './cohorts.ts';
+import type { Decoder } from './decoder.ts';
 import { choicesGraph, promptGraph, scoringGraph, stepGraph, type ModelLayout } from './decoding-graph.ts';
 import type { Graph } from './graph.ts';
 import { RecentCache, selectBlocks, selectCache, takeCache, type Cache } from './kv-cache.ts';
@@ -12,7 +13,6 @@ import { loraParts, loraSpecs, type LoraConfig } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
 import { maskFeeds, MASKED } from './packing.ts';
 import { extendRows, fillerRow, finished, startRows, type Draw, type Job, type Row } from './sampled-rows.ts';
-import type { Decoder } from './sampler.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { weightSpecs } from './weights.ts';
 

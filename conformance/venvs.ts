@@ -67,8 +67,21 @@ export type VenvOptions = {
   readonly print: (line: string) => void;
 };
 
-/** The environment, made if it is not there. */
+/** A Python environment could not be made here: no Python, or no package index. Says nothing about our code. */
+export class EnvironmentUnavailable extends Error {
+  override readonly name = 'EnvironmentUnavailable';
+}
+
+/** The environment, made if it is not there. Throws `EnvironmentUnavailable` with the reason where that fails. */
 export async function ensureVenv(name: VenvName, options: VenvOptions): Promise<Venv> {
+  try {
+    return await makeVenv(name, options);
+  } catch (error) {
+    throw new EnvironmentUnavailable(`the Python environment ${name} could not be made`, { cause: error });
+  }
+}
+
+async function makeVenv(name: VenvName, options: VenvOptions): Promise<Venv> {
   const recipe = RECIPES[name];
   const folder = join(options.cache, 'venvs', name);
   const python = join(folder, 'bin', 'python');

@@ -125,7 +125,7 @@ export const LAYERS: LayerTable = {
   repl: {
     layer: 3,
     imports: [...BASE, 'browser', 'sandbox'],
-    packages: ['acorn', 'devtools-protocol', '@onkernel/sdk', 'zod'],
+    packages: ['acorn', 'devtools-protocol', '@onkernel/sdk', 'ws', 'zod'],
     node: true,
     why: 'repl composes browser and sandbox into one tool; it knows no tasks and no models',
   },

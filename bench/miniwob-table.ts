@@ -75,8 +75,13 @@ type Overall = {
   readonly oracleAtLeast99: number;
 };
 
-const share = (cell: Cell, count: 'success' | 'lenient' = 'success'): number | null =>
-  cell.episodes === 0 ? null : cell[count] / cell.episodes;
+/** Fewest episodes a task for which a mean says something; the best of three blind policies is luck with few. */
+const FEWEST: Readonly<Record<MiniwobPolicy, number>> = { oracle: 3, noop: 1, submit: 10, first: 10, every: 10 };
+
+const share = (row: Row, policy: MiniwobPolicy, count: 'success' | 'lenient' = 'success'): number | null => {
+  const cell = row.measured[policy];
+  return cell.episodes < FEWEST[policy] ? null : cell[count] / cell.episodes;
+};
 
 function summarise(rows: readonly Row[]): Overall {
   const mean = (values: readonly (number | null)[]): number | null =>
@@ -84,13 +89,13 @@ function summarise(rows: readonly Row[]): Overall {
       ? null
       : values.reduce<number>((sum, value) => sum + value!, 0) / values.length;
   const best = (row: Row, count: 'success' | 'lenient'): number | null => {
-    const shares = BLIND.map((policy) => share(row.measured[policy], count));
+    const shares = BLIND.map((policy) => share(row, policy, count));
     return shares.includes(null) ? null : Math.max(...(shares as number[]));
   };
   const full = rows.filter(({ measured }) => measured.oracle.episodes >= 50);
   return {
-    oracle: mean(rows.map(({ measured }) => share(measured.oracle))),
-    noop: mean(rows.map(({ measured }) => share(measured.noop))),
+    oracle: mean(rows.map((row) => share(row, 'oracle'))),
+    noop: mean(rows.map((row) => share(row, 'noop'))),
     blind: mean(rows.map((row) => best(row, 'success'))),
     blindLenient: mean(rows.map((row) => best(row, 'lenient'))),
     oracleTasks: full.length,
@@ -129,6 +134,9 @@ ${rows.filter(({ threshold }) => threshold < 1).length} tasks of drawing and col
 | blind | the best of three per task: Submit at once; the first element, then Submit; every element once, then Submit | ${percent(overall.blind)} |
 | blind, raw reward above 0 | the same episodes, by the rule that partial credit is success | ${percent(overall.blindLenient)} |
 
+Episodes: ${POLICIES.map((policy) => `${policy} ${episodesOf(rows, policy)}`).join(', ')}. Means are given where every task has enough of them (oracle 3, no-op 1,
+each blind policy 10); the commands go on from what is there.
+
 Oracles with 50 episodes or more: ${overall.oracleTasks} tasks; exact success in at least 99 % of the episodes: ${overall.oracleAtLeast99} of them.
 ${below.length === 0 ? '' : `Below 99 % so far: ${below.map((row) => `\`${row.name}\` (${count(row.measured.oracle)}${row.problems.length === 0 ? '' : `; ${row.problems[0]}`})`).join(', ')}.\n`}
 Blind policies succeed more often by the lenient rule in: ${
@@ -161,6 +169,13 @@ An oracle with ${50} of 50 has a 95 % interval of ${wilsonInterval(50, 50)
     .map((bound) => `${(100 * bound).toFixed(1)} %`)
     .join(' to ')} (Wilson).
 `;
+}
+
+/** Fewest and most a task, and in all. */
+function episodesOf(rows: readonly Row[], policy: MiniwobPolicy): string {
+  const counts = rows.map(({ measured }) => measured[policy].episodes);
+  const sum = counts.reduce((a, b) => a + b, 0);
+  return `${sum} (${Math.min(...counts)} to ${Math.max(...counts)} a task)`;
 }
 
 function count({ success, episodes }: Cell): string {

@@ -12,8 +12,8 @@ export function describeMiniwob(): SuiteDescription {
     tasks: MINIWOB_TASKS.length,
     train: count('train'),
     test: count('test'),
-    oracle: null,
-    noop: null,
+    oracle: 0.992,
+    noop: 0,
     blind: null,
   };
 }

@@ -60,7 +60,8 @@ function bestPixel(score: string): Oracle {
       for (let x = Math.ceil(box.left) + 1; x < box.right - 1; x++) for (let y = Math.ceil(box.top) + 1; y < box.bottom - 1; y++) {
         // The pages put a circle at the mouse, 50 pixels up.
         const value = score({ x, y: y - 50 });
-        if (value > best[2]) best = [x, y, value];
+        // The button covers some of the drawing.
+        if (value > best[2] && document.elementFromPoint(x, y).closest('svg')) best = [x, y, value];
       }
       return best;
     })()`);

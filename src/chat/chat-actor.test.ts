@@ -26,6 +26,20 @@ describe('readReply', () => {
   ] as const)('%s', (_, reply, stop, action) => expect(readReply(reply, stop)).toMatchObject(action));
 });
 
+it('arguments may nest, but not so deep that whoever reads them later runs out of stack', () => {
+  const nested = (depth: number, inner = ''): ChatReply =>
+    call(`{"a":${'['.repeat(depth)}${inner}${']'.repeat(depth)}}`);
+  expect(readReply(nested(99), 'stop').kind).toBe('call');
+  for (const depth of [100, 2_000, 100_000]) {
+    expect(readReply(nested(depth), 'stop')).toMatchObject({
+      kind: 'malformed',
+      problem: expect.stringContaining('nested deeper than 100') as string,
+    });
+  }
+  const brackets = JSON.stringify('"\\[{'.repeat(1_000));
+  expect(readReply(nested(1, brackets), 'stop')).toMatchObject({ args: { a: ['"\\[{'.repeat(1_000)] } });
+});
+
 describe('conversationMessages', () => {
   const conversation = (past: ActorConversation<ChatRecord>['past']): ActorConversation<ChatRecord> => ({
     instruction: 'Buy tea',

@@ -87,11 +87,35 @@ describe('createChatEndpoint', () => {
       'backend',
       'chat-bad-answer',
     ],
+    [
+      'an answer that is no JSON',
+      () => (response: ServerResponse) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end(`{"key": "${KEY}"`),
+      'backend',
+      'chat-broken-answer',
+    ],
+    [
+      'an answer that breaks off',
+      () => (response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+        response.write('{"choices": [', () => response.destroy());
+      },
+      'backend',
+      'chat-broken-answer',
+    ],
     ['a broken connection', () => (response: ServerResponse) => void response.destroy(), 'backend', 'chat-unreachable'],
   ] as const)('%s is a failure with an owner, and never tells the key', async (_, answer, boundary, code) => {
     const { error } = await ask(answer);
     expect([error?.boundary, error?.code]).toEqual([boundary, code]);
     expect(JSON.stringify([error, error?.message])).not.toContain(KEY);
+  });
+
+  it('what broke off in the middle may be asked for again, which the client does not do', async () => {
+    const { error, asked } = await ask(
+      () => (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"cho'),
+      { maxRetries: 2 },
+    );
+    expect([error, asked.length]).toMatchObject([{ code: 'chat-broken-answer', retryable: true }, 1]);
   });
 
   it('leaves retries to the client: so many tries as it was told, no more', async () => {

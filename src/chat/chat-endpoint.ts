@@ -190,7 +190,11 @@ function toWire(message: ChatMessage): OpenAI.Chat.ChatCompletionMessageParam {
 
 function translated(model: string, apiKey: string, error: unknown): unknown {
   if (error instanceof TabwrightError || (isAbort(error) && !(error instanceof APIError))) return error;
-  if (!(error instanceof APIError)) return error;
+  // The client tries again until an answer begins; that it breaks off, or is no JSON, it passes on as it comes.
+  if (!(error instanceof APIError)) {
+    const reason = error instanceof Error ? error.message.replaceAll(apiKey, '***').slice(0, 500) : 'unknown';
+    return endpointFailed(model, 'chat-broken-answer', reason, { cause: error, retryable: true });
+  }
   const reason = error.message.replaceAll(apiKey, '***').slice(0, 500);
   if (error instanceof APIConnectionTimeoutError) return endpointFailed(model, 'chat-timeout', reason);
   if (error instanceof APIConnectionError) {
@@ -211,13 +215,18 @@ function translated(model: string, apiKey: string, error: unknown): unknown {
     });
   }
   const code = status === 429 ? 'chat-rate-limited' : status >= 500 ? 'chat-server-error' : 'chat-refused';
-  return endpointFailed(model, code, reason, status);
+  return endpointFailed(model, code, reason, { status });
 }
 
-/** Not to be tried again by whoever calls: the client has. */
-function endpointFailed(model: string, code: string, reason: string, status = 0): TabwrightError {
+type Failure = { readonly status?: number; readonly cause?: unknown; readonly retryable?: boolean };
+
+/** As a rule not to be tried again by whoever calls: the client has. */
+function endpointFailed(model: string, code: string, reason: string, failure: Failure = {}): TabwrightError {
+  const { status = 0, cause, retryable = false } = failure;
   return new TabwrightError('backend', `The endpoint of ${model} gave no answer: ${reason}`, {
     code,
+    retryable,
     details: { model, ...(status === 0 ? {} : { status }) },
+    ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -18,8 +18,10 @@ export {
 export { rlConfigSchema, type RlConfig } from './rl-config.ts';
 export { groupRewards, shuffleRewards, type GroupRewards, type RewardKind } from './rl-rewards.ts';
 export { rlUpdate, type RlUpdateOptions } from './rl-update.ts';
-export { rl, type RlOptions } from './rl.ts';
+export type { RlOptions } from './rl-options.ts';
+export { rl } from './rl.ts';
 export { batchesByTokens, sft, sftConfigSchema, type SftConfig, type SftOptions } from './sft.ts';
+export { supervisedRate, type RatedModel } from './supervised-rate.ts';
 export { createTaskSampler, type TaskSampler, type TaskSamplerOptions } from './task-sampler.ts';
 export type { TrainingContext } from './training-context.ts';
 export { withSampler } from './with-sampler.ts';

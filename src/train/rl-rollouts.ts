@@ -4,7 +4,7 @@
 import type { Sampler } from '../core/index.ts';
 import { runGroups, type GroupsResult } from '../rollout/index.ts';
 import { linkedController } from '../util/index.ts';
-import type { RlOptions } from './rl.ts';
+import type { RlOptions } from './rl-options.ts';
 
 export type RlRolloutsOptions = RlOptions & {
   /** Of steps that were begun before an interruption, by step. */

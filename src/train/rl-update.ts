@@ -15,6 +15,7 @@ import {
   type PolicyRow,
 } from '../algorithms/index.ts';
 import type { Rng } from '../util/index.ts';
+import { DEFAULT_CALL_MS, withCallDeadline } from './call-deadlines.ts';
 import type { RlConfig } from './rl-config.ts';
 import { groupRewards, shuffleRewards, type GroupRewards } from './rl-rewards.ts';
 
@@ -28,6 +29,8 @@ export type RlUpdateOptions = {
   /** Shuffles the rewards of the negative control. */
   readonly rng: Rng;
   readonly signal: AbortSignal;
+  /** Milliseconds of one score of the reference. Default 1,800,000. */
+  readonly referenceCallMs?: number;
 };
 
 /**
@@ -35,7 +38,7 @@ export type RlUpdateOptions = {
  * move the weights on nothing but its memory.
  */
 export async function rlUpdate(options: RlUpdateOptions): Promise<Readonly<Record<string, number>>> {
-  const { trainer, groups, config, learningRate, reference, rng, signal } = options;
+  const { trainer, groups, config, learningRate, reference, rng, signal, referenceCallMs = DEFAULT_CALL_MS } = options;
   const given = groupRewards(groups, config.reward);
   const rewards = config.shuffleRewards ? shuffleRewards(given, rng) : given;
   const { rows, trajectories } = trainingRows(groups, rewards, config);
@@ -53,7 +56,7 @@ export async function rlUpdate(options: RlUpdateOptions): Promise<Readonly<Recor
     if (reference === undefined) throw noReference(config.beta);
     const result = applyKlPenalty(rows, {
       beta: config.beta,
-      reference: await referenceLogprobs(rows, reference, signal),
+      reference: await referenceLogprobs(rows, reference, { signal, ms: referenceCallMs }),
     });
     penalised = result.rows;
     metrics['kl_policy_base'] = result.kl;
@@ -111,12 +114,16 @@ function trainingRows(
 async function referenceLogprobs(
   rows: readonly PolicyRow[],
   reference: Sampler,
-  signal: AbortSignal,
+  { signal, ms }: { readonly signal: AbortSignal; readonly ms: number },
 ): Promise<readonly (readonly number[])[]> {
+  const deadline = { stage: 'the reference', ms };
   return Promise.all(
     rows.map(async ({ tokens, targets }) => {
       const whole = [...tokens, targets[targets.length - 1]];
-      return (await reference.computeLogprobs(whole, { signal })).slice(1);
+      const scores = await withCallDeadline(deadline, { what: 'compute_logprobs', signal }, (within) =>
+        reference.computeLogprobs(whole, within),
+      );
+      return scores.slice(1);
     }),
   );
 }

@@ -2,46 +2,23 @@
 // update of them, and writes episodes, metrics and a checkpoint, in that order. Resumed, it goes on after the last
 // checkpoint and ends where it would have ended. Episodes may run ahead of the updates by a fixed number of steps.
 
-import { TabwrightError, type Group, type Env, type Renderer, type Sampler, type Trainer } from '../core/index.ts';
+import { TabwrightError, type Group } from '../core/index.ts';
 import { learningRateAt, rolloutMetrics } from '../algorithms/index.ts';
-import type { GroupsResult, RolloutOptions } from '../rollout/index.ts';
+import type { GroupsResult } from '../rollout/index.ts';
 import { createRng } from '../util/index.ts';
 import { saveCheckpoint } from './checkpoints.ts';
-import type { RlConfig } from './rl-config.ts';
+import { DEFAULT_CALL_MS, trainerWithDeadlines } from './call-deadlines.ts';
+import type { RlOptions } from './rl-options.ts';
 import { resumeRl } from './rl-resume.ts';
 import { openRlRollouts, type RlRollouts } from './rl-rollouts.ts';
 import { rlUpdate } from './rl-update.ts';
 import { failureMetrics } from './stage-episodes.ts';
-import type { TaskSampler } from './task-sampler.ts';
-import type { TrainingContext } from './training-context.ts';
-
-export type RlOptions = TrainingContext & {
-  readonly env: Env;
-  readonly trainer: Trainer;
-  readonly renderer: Renderer;
-  readonly sampleTasks: TaskSampler;
-  readonly config: RlConfig;
-  /** See `RlUpdateOptions.reference`. */
-  readonly reference?: Sampler;
-  /** Default: temperature 1, nothing truncated; anything else makes the ratio a lie. */
-  readonly sampling?: RolloutOptions['sampling'];
-  /** Passed on to the rollouts. */
-  readonly rollout?: Pick<
-    RolloutOptions,
-    'deadlines' | 'limits' | 'maxRetries' | 'maxInvalidShare' | 'toleratedInvalid'
-  >;
-  /**
-   * Episodes of a step are played with the weights of this many updates before it, while those updates are made. Always
-   * exactly so many, so that the run stays reproducible. Default 0: each step waits for the one before.
-   */
-  readonly stepsOffPolicy?: number;
-  /** Updates between two checkpoints; what comes after the last one is done again on resume. Default 1. */
-  readonly saveEvery?: number;
-};
 
 /** Trains; the trainer holds the result, and the run folder a final checkpoint of it. */
-export async function rl(options: RlOptions): Promise<void> {
-  const { trainer, config, stage, title = stage, run, listener, signal } = options;
+export async function rl(given: RlOptions): Promise<void> {
+  const { config, stage, title = stage, run, listener, signal, trainerCallMs = DEFAULT_CALL_MS } = given;
+  const trainer = trainerWithDeadlines(given.trainer, { stage, ms: trainerCallMs });
+  const options = { ...given, trainer };
   const { now = () => performance.now() } = options;
   const { stepsOffPolicy = 0, saveEvery = 1 } = options;
   checkPace(stepsOffPolicy, saveEvery);
@@ -102,7 +79,7 @@ type RlStepOptions = {
 };
 
 async function rlStep({ options, rollouts, step, now }: RlStepOptions): Promise<RlStepResult> {
-  const { trainer, config, runSeed, stage, reference, signal } = options;
+  const { trainer, config, runSeed, stage, reference, signal, trainerCallMs } = options;
   const start = now();
   const result = await rollouts.take(step);
   const trainStart = now();
@@ -123,6 +100,7 @@ async function rlStep({ options, rollouts, step, now }: RlStepOptions): Promise<
     learningRate,
     rng: createRng('rl', runSeed, stage, step, 'shuffle'),
     signal,
+    ...(trainerCallMs === undefined ? {} : { referenceCallMs: trainerCallMs }),
     ...(reference === undefined ? {} : { reference }),
   });
   const trajectories = result.groups.flatMap((group) => group.trajectories);

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { TabwrightError, type Datum, type Trainer } from '../core/index.ts';
 import { learningRateAt } from '../algorithms/index.ts';
 import { createRng } from '../util/index.ts';
+import { DEFAULT_CALL_MS, trainerWithDeadlines } from './call-deadlines.ts';
 import { loadLastCheckpoint, saveCheckpoint, type LoadCheckpointOptions } from './checkpoints.ts';
 import type { TrainingContext } from './training-context.ts';
 
@@ -31,8 +32,10 @@ export type SftOptions = TrainingContext & {
 };
 
 /** Trains; the trainer holds the result, and the run folder a final checkpoint of it. */
-export async function sft(options: SftOptions): Promise<void> {
-  const { trainer, data, config, runSeed, stage, title = stage, run, listener, signal } = options;
+export async function sft(given: SftOptions): Promise<void> {
+  const { data, config, runSeed, stage, title = stage, run, listener, signal } = given;
+  const trainer = trainerWithDeadlines(given.trainer, { stage, ms: given.trainerCallMs ?? DEFAULT_CALL_MS });
+  const options = { ...given, trainer };
   const { now = () => performance.now() } = options;
   if (run !== undefined && (await isDone({ ...options, run }))) return;
   if (data.length === 0) {

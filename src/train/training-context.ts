@@ -17,4 +17,6 @@ export type TrainingContext = {
   readonly signal: AbortSignal;
   /** Milliseconds; any origin. Default `performance.now`. */
   readonly now?: () => number;
+  /** Milliseconds that one call to the trainer may take. Default 1,800,000. */
+  readonly trainerCallMs?: number;
 };

@@ -1,6 +1,7 @@
 // A snapshot of a trainer's weights for the length of one piece of work. Acquires and releases; decides nothing.
 
 import type { Sampler, Trainer } from '../core/index.ts';
+import { DEFAULT_CALL_MS, trainerWithDeadlines } from './call-deadlines.ts';
 
 /** Does `work` with a sampler of the weights as they are now, and frees them as soon as it is over. */
 export async function withSampler<T>(
@@ -8,7 +9,8 @@ export async function withSampler<T>(
   signal: AbortSignal,
   work: (sampler: Sampler) => Promise<T>,
 ): Promise<T> {
-  const sampler = await trainer.saveWeightsAndGetSampler({ signal });
+  const limited = trainerWithDeadlines(trainer, { stage: 'a snapshot', ms: DEFAULT_CALL_MS });
+  const sampler = await limited.saveWeightsAndGetSampler({ signal });
   try {
     return await work(sampler);
   } finally {

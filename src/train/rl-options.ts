@@ -1,0 +1,31 @@
+// What the policy-gradient loop is given, and how far its episodes may run ahead. Types only.
+
+import type { Env, Renderer, Sampler, Trainer } from '../core/index.ts';
+import type { RolloutOptions } from '../rollout/index.ts';
+import type { RlConfig } from './rl-config.ts';
+import type { TaskSampler } from './task-sampler.ts';
+import type { TrainingContext } from './training-context.ts';
+
+export type RlOptions = TrainingContext & {
+  readonly env: Env;
+  readonly trainer: Trainer;
+  readonly renderer: Renderer;
+  readonly sampleTasks: TaskSampler;
+  readonly config: RlConfig;
+  /** See `RlUpdateOptions.reference`. */
+  readonly reference?: Sampler;
+  /** Default: temperature 1, nothing truncated; anything else makes the ratio a lie. */
+  readonly sampling?: RolloutOptions['sampling'];
+  /** Passed on to the rollouts. */
+  readonly rollout?: Pick<
+    RolloutOptions,
+    'deadlines' | 'limits' | 'maxRetries' | 'maxInvalidShare' | 'toleratedInvalid'
+  >;
+  /**
+   * Episodes of a step are played with the weights of this many updates before it, while those updates are made. Always
+   * exactly so many, so that the run stays reproducible. Default 0: each step waits for the one before.
+   */
+  readonly stepsOffPolicy?: number;
+  /** Updates between two checkpoints; what comes after the last one is done again on resume. Default 1. */
+  readonly saveEvery?: number;
+};

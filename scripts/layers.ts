@@ -89,15 +89,7 @@ export const LAYERS: LayerTable = {
   engine: {
     layer: 2,
     imports: BASE,
-    packages: [
-      'onnxruntime-node',
-      'onnx-buf',
-      '@bufbuild/protobuf',
-      '@huggingface/gguf',
-      '@huggingface/hub',
-      'tar-stream',
-      'zod',
-    ],
+    packages: ['onnxruntime-node', 'onnx-buf', '@bufbuild/protobuf', '@huggingface/hub', 'tar-stream', 'zod'],
     node: true,
     why: 'engine computes with ids and weights; it never sees text',
   },

@@ -36,13 +36,13 @@ afterAll(async () => {
   expect(served.failures).toEqual([]);
 });
 
-type Pace = { readonly stepsOffPolicy?: number; readonly saveEvery?: number };
+type Pace = { readonly stepsOffPolicy?: number; readonly saveEvery?: number; readonly beta?: number };
 
 /** The loop, or what is missing of it in `run`; stopped when `stopAfter` steps are done. */
 async function sit(
   backend: Backend,
   run: RunFolder,
-  { stopAfter = Infinity, ...pace }: Pace & { stopAfter?: number } = {},
+  { stopAfter = Infinity, beta = 0, ...pace }: Pace & { stopAfter?: number } = {},
 ) {
   const controller = new AbortController();
   const { signal } = controller;
@@ -51,9 +51,11 @@ async function sit(
   };
   const env = createToyCheckboxes();
   await using trainer = await backend.createTrainer({ lora: { rank: 4, seed: 5 } });
+  await using reference = beta > 0 ? await backend.openSampler() : undefined;
   try {
     await rl({
       ...pace,
+      ...(reference === undefined ? {} : { reference }),
       runSeed: 1,
       stage: 'rl',
       run,
@@ -63,7 +65,7 @@ async function sit(
       trainer,
       renderer: RENDERER,
       sampleTasks: createTaskSampler({ env, firstSeed: 0 }),
-      config: CONFIG,
+      config: { ...CONFIG, beta },
     });
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -79,14 +81,21 @@ async function sit(
 
 const start = (name: string): Promise<RunFolder> => createRun(join(folder, name), { config: {} });
 
-it('learns through the server exactly what it learns in this process', { timeout: 240_000 }, async () => {
+it.each([
+  ['without a reference', 0, 0],
+  // Sampled log-probabilities have 32 bits on the wire; the penalty is made of them, and weights follow in their last places.
+  ['held by a KL penalty', 0.02, 1e-4],
+])('learns through the server what it learns in this process, %s', { timeout: 240_000 }, async (title, beta, apart) => {
   await using local = smallBackend(MODEL);
   await using remote = await served.backend();
-  await using here = await start('here');
-  await using there = await start('there');
-  const inProcess = await sit(local, here);
-  const overHttp = await sit(remote, there);
-  expect(overHttp.logprobs).toEqual(inProcess.logprobs);
+  await using here = await start(`here ${title}`);
+  await using there = await start(`there ${title}`);
+  const inProcess = await sit(local, here, { beta });
+  const overHttp = await sit(remote, there, { beta });
+  overHttp.logprobs.forEach((row, i) =>
+    row.forEach((value, t) => expect(Math.abs(value - inProcess.logprobs[i][t])).toBeLessThanOrEqual(apart)),
+  );
+  expect('kl_policy_base' in inProcess.metrics.at(-1)!).toBe(beta > 0);
   expect(overHttp.steps).toBe(inProcess.steps);
   expect(overHttp.steps).toBeGreaterThan(1);
   expect(overHttp.metrics).toHaveLength(CONFIG.steps);

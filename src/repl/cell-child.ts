@@ -27,6 +27,7 @@ import {
 import { parseCellMessage } from './cell-messages.ts';
 import type { HostCalls } from './cell-calls.ts';
 import { createReplId } from './repl-id.ts';
+import { serveEndpoint } from './serve-endpoint.ts';
 import { serveCalls } from './serve-calls.ts';
 
 /** What it takes to start the process, but for where Node and the program (`cellEntry`) are found. */
@@ -122,11 +123,12 @@ export async function startCellChild(options: CellChildOptions, signal?: AbortSi
     giveUp(error?.message ?? (lastWords() || `it ended with ${endSignal ?? `code ${code}`}`));
   });
 
-  const send = (message: HostMessage): void => {
-    toCell.write(encodeFrame(JSON.stringify(message)));
+  const sendJson = (json: string): void => {
+    toCell.write(encodeFrame(json));
     // Holding questions back instead would lock both up: a cell that writes waits for its host to read.
     if (toCell.writableLength > MAX_UNREAD_BYTES) void kill('it does not read the answers to what it asks');
   };
+  const send = (message: HostMessage): void => sendJson(JSON.stringify(message));
   const serve = serveCalls({
     calls: options.calls,
     methods: new Set(options.methods.map(qualifiedName)),
@@ -137,6 +139,20 @@ export async function startCellChild(options: CellChildOptions, signal?: AbortSi
       signal: gone.signal,
     }),
   });
+  const profile = options.profile ?? 'kernel';
+  const connect = profile === 'train' ? undefined : options.calls.connectRaw;
+  const endpoint =
+    connect === undefined
+      ? undefined
+      : serveEndpoint({
+          connect,
+          send: (json) => {
+            if (!gone.signal.aborted) sendJson(json);
+          },
+          unreadBytes: () => toCell.writableLength,
+          context: () => ({ cell }),
+        });
+  onAbort(gone.signal, () => endpoint?.close());
   const receive = (json: string): void => {
     const message = parseCellMessage(json);
     switch (message.type) {
@@ -145,6 +161,12 @@ export async function startCellChild(options: CellChildOptions, signal?: AbortSi
         return;
       case 'call':
         serve(message);
+        return;
+      case 'cdp-open':
+      case 'cdp-command':
+      case 'cdp-close':
+        if (endpoint === undefined) throw new Error('there is no CDP_ENDPOINT here');
+        endpoint.receive(message, Buffer.byteLength(json));
         return;
       case 'done': {
         if (onDone === undefined || message.cell !== cell) throw new Error(`an answer to cell ${message.cell}`);
@@ -210,11 +232,12 @@ export async function startCellChild(options: CellChildOptions, signal?: AbortSi
   send({
     type: 'start',
     replId,
-    profile: options.profile ?? 'kernel',
+    profile,
     relaxedRedeclaration: options.relaxedRedeclaration ?? false,
     methods: options.methods,
     help: options.help,
     importFrom: options.importFrom ?? process.cwd(),
+    cdpEndpoint: endpoint !== undefined,
   });
   try {
     await withDeadline(

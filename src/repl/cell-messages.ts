@@ -38,6 +38,19 @@ const message = z.discriminatedUnion('type', [
     stack: z.string().max(LIMITS.stackBytes).optional(),
     fatal: z.boolean(),
   }),
+  z.strictObject({ type: z.literal('cdp-open'), connection: id }),
+  z.strictObject({
+    type: z.literal('cdp-command'),
+    connection: id,
+    id: z.int().nonnegative(),
+    method: z.string().max(100),
+    // What it means is checked by the policy; `__proto__` in it is a key like others.
+    params: z.custom<Readonly<Record<string, unknown>>>(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    ),
+    sessionId: z.string().max(100).optional(),
+  }),
+  z.strictObject({ type: z.literal('cdp-close'), connection: id }),
 ]);
 
 /** Throws `SyntaxError` or a `ZodError` for what no cell of ours says. */

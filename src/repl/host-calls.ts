@@ -7,6 +7,7 @@ import { createActionLog, type ActionLog } from './action-log.ts';
 import type { HostCallContext, HostCalls } from './cell-calls.ts';
 import { createCdpPolicy } from './cdp-policy.ts';
 import { HOST_METHODS } from './method-registry.ts';
+import { connectRaw } from './raw-connection.ts';
 import { attachedPage } from './methods/attach.ts';
 import { createAttachedBrowser } from './methods/attached-browser.ts';
 import { HANDLES } from './methods/evaluate.ts';
@@ -25,7 +26,7 @@ export interface BrowserCalls extends HostCalls {
   readonly log: ActionLog;
   /** The runtime that asked is gone, and with it the functions of the tools that it added. */
   runtimeEnded(): void;
-  /** PNG of the page that helpers act on, taken on a session of the host's own; for judges. Undefined when the page does not answer. */
+  /** PNG of the page that was acted on last, taken on a session of the host's own; for judges. Undefined when the page does not answer. */
   screenshot(options: { readonly signal: AbortSignal; readonly deadlineMs: number }): Promise<Uint8Array | undefined>;
 }
 
@@ -57,12 +58,24 @@ export function createHostCalls(options: HostCallsOptions): BrowserCalls {
   const log = createActionLog();
   const currentUrl = (): string =>
     browser.attached === undefined ? '' : browser.state(browser.attached.sessionId).url;
+  /** The page that a client of `CDP_ENDPOINT` acted on, until a helper acts. */
+  let actedOn: string | undefined;
   browser.onAddress((sessionId, url) => {
     if (sessionId === browser.attached?.sessionId) log.navigated(url);
   });
 
   return {
     log,
+    connectRaw: (client) =>
+      connectRaw({
+        browser,
+        policy,
+        scratch,
+        log,
+        currentUrl,
+        client,
+        onAct: (targetId) => (actedOn = targetId ?? actedOn),
+      }),
     async call(name, params, { cell, deadlineMs, signal }) {
       const method = METHODS.get(name);
       if (method === undefined) {
@@ -73,6 +86,7 @@ export function createHostCalls(options: HostCallsOptions): BrowserCalls {
       }
       const run = method.prepare(params.map(decodeValue));
       const scope = createScope({ browser, signal, deadlineMs, now: monotonic });
+      if (method.effect === 'acts') actedOn = undefined;
       const action = log.begin({ cell, helper: name, effect: method.effect, url: currentUrl() });
       try {
         const result = await run({
@@ -100,9 +114,10 @@ export function createHostCalls(options: HostCallsOptions): BrowserCalls {
     },
     async screenshot({ signal, deadlineMs }) {
       const target = browser.attached;
+      const scope = createScope({ browser, signal, deadlineMs, now: monotonic });
+      if (actedOn !== undefined && actedOn !== target?.targetId) return hostScreenshot(scope, actedOn);
       // A page with a dialog draws nothing until that is answered.
       if (target === undefined || browser.state(target.sessionId).dialog !== undefined) return undefined;
-      const scope = createScope({ browser, signal, deadlineMs, now: monotonic });
       return hostScreenshot(scope, target.targetId);
     },
   };

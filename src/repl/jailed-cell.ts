@@ -55,7 +55,7 @@ export function jailedCell({ probe, scratch, packages = [], limits }: JailedCell
     join(folder, '..', `wire-values${extname(entry.file)}`),
     ...['package.json', 'tsconfig.json'].map((name) => join(root, name)).filter((path) => existsSync(path)),
   ];
-  const folders = packageFolders(['acorn', ...packages], import.meta.url);
+  const folders = packageFolders(['acorn', 'ws', ...packages], import.meta.url);
   for (const path of entry.loaderPackages) folders.set(packageName(path), path);
   const readOnly: readonly Bind[] = [
     ...node.readOnly,
@@ -81,6 +81,11 @@ export function jailedCell({ probe, scratch, packages = [], limits }: JailedCell
   };
 }
 
+/** Those of the packages that are installed here. */
+export function installedPackages(names: readonly string[]): readonly string[] {
+  return names.filter((name) => findManifest(name, import.meta.url) !== undefined);
+}
+
 /** Folders of packages and of all that they depend on, by name. One version of each: the first that is found. */
 function packageFolders(
   names: readonly string[],
@@ -99,9 +104,13 @@ function packageFolders(
 }
 
 /** Not every package lets its manifest be resolved, so the folders are looked through as Node would. */
-function manifestOf(name: string, from: string): string {
+function findManifest(name: string, from: string): string | undefined {
   const folders = createRequire(from).resolve.paths(name) ?? [];
-  const manifest = folders.map((folder) => join(folder, name, 'package.json')).find((path) => existsSync(path));
+  return folders.map((folder) => join(folder, name, 'package.json')).find((path) => existsSync(path));
+}
+
+function manifestOf(name: string, from: string): string {
+  const manifest = findManifest(name, from);
   if (manifest === undefined) throw packageMissing(name);
   return manifest;
 }

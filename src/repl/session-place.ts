@@ -18,7 +18,7 @@ import {
 } from '../sandbox/index.ts';
 import type { HostCallsOptions } from './host-calls.ts';
 import { launchJailedBrowser } from './jailed-browser.ts';
-import { jailedCell } from './jailed-cell.ts';
+import { installedPackages, jailedCell } from './jailed-cell.ts';
 import { createHttpGet } from './methods/http-client.ts';
 import type { SessionCell } from './session.ts';
 
@@ -32,7 +32,7 @@ export type PlaceOptions = {
   readonly location?: ChromiumLocation;
   /** What cells find. Default as `CellChildOptions` has it. */
   readonly cell?: Pick<SessionCell, 'profile' | 'relaxedRedeclaration' | 'heapMb'>;
-  /** Installed packages that jailed cells may import. Default none. */
+  /** Installed packages that jailed cells may import. In the profile `kernel` playwright-core is one where it is installed. */
   readonly packages?: readonly string[];
 };
 
@@ -46,6 +46,8 @@ export interface SessionPlace extends AsyncDisposable {
 }
 
 const PUBLIC: readonly EgressRule[] = [{ host: '*' }];
+/** Clients of `CDP_ENDPOINT` that Kernel has installed. */
+const CLIENTS = ['playwright-core'];
 
 export function openPlace(options: PlaceOptions): Promise<SessionPlace> {
   return options.jail === 'unsafe-local' ? openPlainPlace(options) : openJailedPlace(options, options.jail);
@@ -53,7 +55,9 @@ export function openPlace(options: PlaceOptions): Promise<SessionPlace> {
 
 async function openJailedPlace(options: PlaceOptions, probe: SandboxProbe): Promise<SessionPlace> {
   requireJail(probe);
-  const { egress: rules = PUBLIC, onEgress, packages } = options;
+  const { egress: rules = PUBLIC, onEgress } = options;
+  const clients = options.cell?.profile === 'train' ? [] : installedPackages(CLIENTS);
+  const packages = [...new Set([...clients, ...(options.packages ?? [])])];
   const scratch = createScratchFolder();
   let egress: EgressProxy | undefined;
   const close = async (): Promise<void> => {
@@ -61,7 +65,7 @@ async function openJailedPlace(options: PlaceOptions, probe: SandboxProbe): Prom
     scratch[Symbol.dispose]();
   };
   try {
-    const { spawn, importFrom } = jailedCell({ probe, scratch, ...(packages === undefined ? {} : { packages }) });
+    const { spawn, importFrom } = jailedCell({ probe, scratch, packages });
     egress = await createEgressProxy({ rules, ...(onEgress === undefined ? {} : { onRequest: onEgress }) });
     const wayOut = egress;
     let cellPid: number | undefined;
@@ -97,7 +101,8 @@ async function openPlainPlace(options: PlaceOptions): Promise<SessionPlace> {
   return {
     scratch: { inside: folder, host: folder },
     httpGet: createHttpGet(),
-    cell: { ...options.cell },
+    // As in a jail, files that programs keep for the time being lie where the browser may have them.
+    cell: { ...options.cell, env: { TMPDIR: folder } },
     cellPid: undefined,
     launch: async (signal) => launchBrowser({ location: await locate(options, signal), mode: 'ordinary', signal }),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),

@@ -53,7 +53,7 @@ describe.skipIf(noJail)(`the profile train${whyNot}`, () => {
     repl = createCellProcess({
       profile: 'train',
       calls: { call: () => Promise.reject(new Error('no')), cellEnded: () => undefined },
-      methods: [{ name: 'click', namespace: 'browser', sync: false }],
+      methods: [{ name: 'click', namespace: 'browser' }],
       help: {},
       ...jailedCell({ probe, scratch }),
     });

@@ -22,6 +22,16 @@ export function createImport({ from, allowed }: ImportOptions): (specifier: stri
     if (allowed !== undefined && !allowed.includes(name)) {
       throw new Error(`import of '${specifier}' is not allowed here; allowed: ${allowed.join(', ') || 'nothing'}`);
     }
-    return load(specifier);
+    try {
+      return await load(specifier);
+    } catch (error) {
+      if (name === 'playwright-core' && (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') {
+        throw new Error(NO_PLAYWRIGHT, { cause: error });
+      }
+      throw error;
+    }
   };
 }
+
+const NO_PLAYWRIGHT =
+  'playwright-core is not installed beside tabwright; run "npm install playwright-core" there and open a new session, or use cdp() and the helpers';

@@ -17,6 +17,10 @@ export const LIMITS = {
   items: 10_000,
   /** Items kept of what is produced while no cell runs. */
   strayItems: 1_000,
+  /** UTF-8 bytes of one command that comes by `CDP_ENDPOINT`. */
+  cdpCommandBytes: 8 * MIB,
+  /** Connections to `CDP_ENDPOINT` at one time. */
+  cdpConnections: 8,
   /** Bytes of one frame from the cell to the host. */
   frameBytes: 48 * MIB,
 } as const;

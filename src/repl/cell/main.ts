@@ -3,9 +3,10 @@
 
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import type { CdpEndpoint } from './cdp-endpoint.ts';
 import { createCellRuntime, type CellRuntime } from './cell-runtime.ts';
 import { createFrameReader, encodeFrame } from './frames.ts';
-import type { CellMessage, HostMessage } from './messages.ts';
+import type { CellMessage, HostMessage, StartMessage } from './messages.ts';
 import type { TextChannel } from './output.ts';
 
 const RECEIVE = 3;
@@ -20,6 +21,7 @@ const { stringify, parse } = JSON;
 Error.stackTraceLimit = 30;
 
 let runtime: CellRuntime | undefined;
+let endpoint: CdpEndpoint | undefined;
 
 function send(message: CellMessage): void {
   const frame = encodeFrame(stringify(message));
@@ -30,8 +32,7 @@ function receive(json: string): void {
   const message = parse(json) as HostMessage;
   switch (message.type) {
     case 'start':
-      runtime = createCellRuntime(message, send);
-      send({ type: 'ready' });
+      void start(message);
       return;
     case 'execute':
       runtime!.execute(message);
@@ -42,9 +43,23 @@ function receive(json: string): void {
     case 'note':
       runtime!.output.text('stderr', message.text);
       return;
+    case 'cdp-message':
+    case 'cdp-ended':
+      endpoint?.receive(message);
+      return;
     default:
       message satisfies never;
   }
+}
+
+async function start(message: StartMessage): Promise<void> {
+  if (message.cdpEndpoint) {
+    const { startCdpEndpoint } = await import('./cdp-endpoint.ts');
+    endpoint = await startCdpEndpoint(send);
+    process.env.CDP_ENDPOINT = endpoint.url;
+  }
+  runtime = createCellRuntime(message, send);
+  send({ type: 'ready' });
 }
 
 for (const channel of ['stdout', 'stderr'] satisfies TextChannel[]) {

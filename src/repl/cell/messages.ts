@@ -32,6 +32,8 @@ export type StartMessage = {
   readonly help: HelpTexts;
   /** Folder from which `import` looks packages up. */
   readonly importFrom: string;
+  /** Whether there is a `CDP_ENDPOINT`. */
+  readonly cdpEndpoint: boolean;
 };
 
 export type ExecuteMessage = {
@@ -54,7 +56,18 @@ export type ResultMessage = { readonly type: 'result'; readonly id: number } & (
 /** Something the host has to say to whoever reads the cell's output. */
 export type NoteMessage = { readonly type: 'note'; readonly text: string };
 
-export type HostMessage = StartMessage | ExecuteMessage | ResultMessage | NoteMessage;
+/** To a client of `CDP_ENDPOINT`: an answer or an event, as the protocol has them. */
+export type CdpToClientMessage = {
+  readonly type: 'cdp-message';
+  readonly connection: number;
+  readonly message: object;
+};
+
+/** The host has ended a connection to `CDP_ENDPOINT`. */
+export type CdpEndedMessage = { readonly type: 'cdp-ended'; readonly connection: number; readonly reason: string };
+
+export type HostMessage =
+  StartMessage | ExecuteMessage | ResultMessage | NoteMessage | CdpToClientMessage | CdpEndedMessage;
 
 export type ReadyMessage = { readonly type: 'ready' };
 
@@ -78,4 +91,21 @@ export type DoneMessage = {
   readonly fatal: boolean;
 };
 
-export type CellMessage = ReadyMessage | CallMessage | DoneMessage;
+/** A client has connected to `CDP_ENDPOINT`. Connections are numbered from 1, each number once. */
+export type CdpOpenMessage = { readonly type: 'cdp-open'; readonly connection: number };
+
+export type CdpCommandMessage = {
+  readonly type: 'cdp-command';
+  readonly connection: number;
+  /** The client's own number. */
+  readonly id: number;
+  readonly method: string;
+  readonly params: { readonly [key: string]: unknown };
+  readonly sessionId?: string;
+};
+
+export type CdpCloseMessage = { readonly type: 'cdp-close'; readonly connection: number };
+
+export type CdpFromClientMessage = CdpOpenMessage | CdpCommandMessage | CdpCloseMessage;
+
+export type CellMessage = ReadyMessage | CallMessage | DoneMessage | CdpFromClientMessage;

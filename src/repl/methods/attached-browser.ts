@@ -47,6 +47,10 @@ export interface AttachedBrowser {
   onAddress(listener: (sessionId: string, url: string) => void): void;
   /** Attaches to a target with a session of which cells learn nothing. */
   attachPrivately(connection: CdpConnection, targetId: string): Promise<string>;
+  /** Attaches to the browser itself; cells learn nothing of that session, nor of those attached through it. */
+  attachBrowserPrivately(connection: CdpConnection): Promise<string>;
+  /** These private sessions have ended. */
+  forgetPrivate(sessionIds: readonly string[]): void;
   isPrivate(sessionId: string): boolean;
   /** Lets go of the attached page's objects that are held under this name. */
   releaseHandles(objectGroup: string): void;
@@ -85,6 +89,9 @@ export function createAttachedBrowser({ connect, now }: AttachedBrowserOptions):
         privateTargets.splice(index, 1);
         privateSessions.add(subject.sessionId);
       }
+      if (privateSessions.has(message.sessionId ?? '')) privateSessions.add(subject.sessionId);
+      // Cells have no way to attach to the browser itself, so that session is one that is being made below.
+      if (subject.type === 'browser') privateSessions.add(subject.sessionId);
     }
     if (privateSessions.has(message.sessionId ?? '') || privateSessions.has(subject?.sessionId ?? '')) {
       if (subject?.kind === 'detached') privateSessions.delete(subject.sessionId);
@@ -146,6 +153,14 @@ export function createAttachedBrowser({ connect, now }: AttachedBrowserOptions):
       privateSessions.add(sessionId);
       return sessionId;
     },
+    async attachBrowserPrivately(connection) {
+      const { sessionId } = await connection.root.send('Target.attachToBrowserTarget');
+      privateSessions.add(sessionId);
+      return sessionId;
+    },
+    forgetPrivate(sessionIds) {
+      for (const id of sessionIds) privateSessions.delete(id);
+    },
     isPrivate: (sessionId) => privateSessions.has(sessionId),
     releaseHandles(objectGroup) {
       const sessionId = browser.attached?.sessionId;
@@ -157,15 +172,23 @@ export function createAttachedBrowser({ connect, now }: AttachedBrowserOptions):
   return browser;
 }
 
-type Attachment = { readonly kind: 'attached' | 'detached'; readonly sessionId: string; readonly targetId: string };
+type Attachment = {
+  readonly kind: 'attached' | 'detached';
+  readonly sessionId: string;
+  readonly targetId: string;
+  readonly type: string;
+};
 
 function attachmentOf({ method, params }: CdpMessage): Attachment | undefined {
   if (method === 'Target.attachedToTarget') {
-    const { sessionId, targetInfo } = params as { sessionId: string; targetInfo: { targetId: string } };
-    return { kind: 'attached', sessionId, targetId: targetInfo.targetId };
+    const { sessionId, targetInfo } = params as {
+      sessionId: string;
+      targetInfo: { targetId: string; type: string };
+    };
+    return { kind: 'attached', sessionId, targetId: targetInfo.targetId, type: targetInfo.type };
   }
   if (method !== 'Target.detachedFromTarget') return undefined;
-  return { kind: 'detached', sessionId: (params as { sessionId: string }).sessionId, targetId: '' };
+  return { kind: 'detached', sessionId: (params as { sessionId: string }).sessionId, targetId: '', type: '' };
 }
 
 /** Takes over what an event says about its page. */

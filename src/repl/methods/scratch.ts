@@ -22,6 +22,8 @@ export interface Scratch {
   write(helper: string, path: string, data: Uint8Array): Promise<string>;
   /** The path as the browser sees it, of a regular file that exists. */
   existing(helper: string, path: string): Promise<string>;
+  /** Lets all programs of the session write into a folder that one of them has made for itself. */
+  share(helper: string, path: string): Promise<void>;
 }
 
 export function createScratch({ inside, host }: ScratchOptions): Scratch {
@@ -55,6 +57,11 @@ export function createScratch({ inside, host }: ScratchOptions): Scratch {
       await using file = await openInside(helper, path, constants.O_RDONLY | constants.O_NONBLOCK);
       await requireFile(helper, path, file);
       return absolute(path);
+    },
+    async share(helper, path) {
+      await using folder = await openInside(helper, path, constants.O_RDONLY | constants.O_DIRECTORY);
+      // The session's programs have users of their own and this group in common.
+      await folder.chmod(((await folder.stat()).mode & 0o7777) | 0o070);
     },
   };
 }

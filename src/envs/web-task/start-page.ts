@@ -7,12 +7,20 @@ import type { SessionLease } from '../../repl/index.ts';
 
 const OPEN_MS = 60_000;
 const LOAD_SECONDS = 30;
+/** Of each text of the page's own: the model is to see a line, and the whole has to fit a cell's answer. */
+const TEXT_CHARACTERS = 1_000;
+
+/** The page answers for itself, and may say anything: what is no text counts as none. */
+const pageText = z
+  .string()
+  .catch('')
+  .transform((text) => (text.length <= TEXT_CHARACTERS ? text : `${text.slice(0, TEXT_CHARACTERS)}…`));
 
 const reportSchema = z.object({
-  errorText: z.string().optional(),
-  url: z.string().default(''),
-  title: z.string().default(''),
-  dialog: z.object({ type: z.string(), message: z.string() }).nullish(),
+  errorText: z.string().optional().catch(undefined),
+  url: pageText,
+  title: pageText,
+  dialog: z.object({ type: pageText, message: pageText }).nullish().catch(null),
 });
 
 /** What the model sees first. */
@@ -20,7 +28,14 @@ export async function openStartPage(lease: SessionLease, url: string, signal: Ab
   const code = `{
     const { errorText } = await gotoUrl(${JSON.stringify(url)});
     if (errorText === undefined) await waitForLoad(${LOAD_SECONDS});
-    repl.write(JSON.stringify({ errorText, ...(await pageInfo()) }));
+    const { url, title, dialog } = await pageInfo();
+    const short = (text) => (typeof text === 'string' ? text.slice(0, ${TEXT_CHARACTERS + 1}) : undefined);
+    repl.write(JSON.stringify({
+      errorText,
+      url: short(url),
+      title: short(title),
+      dialog: dialog && { type: dialog.type, message: short(dialog.message) },
+    }));
   }`;
   const { success, content = [], error = '' } = await lease.execute({ code, timeoutMs: OPEN_MS, signal });
   const [item] = content.filter((one) => one.type === 'text' && one.channel === 'write');

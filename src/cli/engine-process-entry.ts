@@ -13,18 +13,18 @@ import {
   type ToProcess,
 } from './engine-process-messages.ts';
 import { openModel } from './models.ts';
-import { isPretrained, openPretrained } from './open-pretrained.ts';
+import { openPretrained } from './open-pretrained.ts';
 
 const send = (message: FromProcess): void => void process.send?.(message);
-const { model, threads, contextLength } = JSON.parse(process.argv[2]) as EngineProcessOptions;
+const { model, files, threads, contextLength } = JSON.parse(process.argv[2]) as EngineProcessOptions;
 // It is of no use without the one that serves, and Ctrl-C is for that one.
 process.on('disconnect', () => process.exit());
 process.on('SIGINT', () => undefined);
 
 const open = async () => {
   const common = { modelName: model, ...(threads === undefined ? {} : { threads }) };
-  if (await isPretrained(model)) {
-    const { family, config, weights, tokenizer } = await openPretrained(model, { contextLength });
+  if (files !== undefined) {
+    const { family, config, weights, tokenizer } = await openPretrained(files, { contextLength });
     return { backend: new EmbeddedBackend({ ...common, config, weights }), architecture: family, tokenizer };
   }
   const { config, weights } = await openModel(model);
@@ -80,9 +80,11 @@ try {
     }
   };
 
-  process.on('message', (message: ToProcess) => {
-    if (message.kind === 'abort') running.get(message.id)?.abort(new DOMException('The caller gave up.', 'AbortError'));
-    else void call(message);
+  process.on('message', (messages: ToProcess) => {
+    for (const message of messages) {
+      if (message.kind === 'call') void call(message);
+      else running.get(message.id)?.abort(new DOMException('The caller gave up.', 'AbortError'));
+    }
   });
   const { vocabSize, contextLength: positions } = backend;
   send({ kind: 'ready', vocabSize, contextLength: positions, architecture });

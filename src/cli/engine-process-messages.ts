@@ -2,9 +2,12 @@
 // tokens as they are drawn. Data only, since nothing else crosses processes.
 
 import { isAbort, TabwrightError, type Boundary, type JsonValue } from '../core/index.ts';
+import type { ModelFiles } from './model-source.ts';
 
 export type EngineProcessOptions = {
   readonly model: string;
+  /** Of a pretrained model. */
+  readonly files?: ModelFiles | undefined;
   readonly threads?: number | undefined;
   readonly contextLength?: number | undefined;
 };
@@ -21,7 +24,8 @@ export type Call = {
   /** Texts that end a sample: a function of ids cannot cross. */
   readonly stopTexts?: readonly string[];
 };
-export type ToProcess = Call | { readonly kind: 'abort'; readonly id: number };
+/** What one turn of the event loop asks for goes over together: the engine would begin with the first alone otherwise. */
+export type ToProcess = readonly (Call | { readonly kind: 'abort'; readonly id: number })[];
 
 export type Ready = {
   readonly kind: 'ready';

@@ -23,6 +23,7 @@ import {
   type FromProcess,
   type Made,
   type Ready,
+  type ToProcess,
 } from './engine-process-messages.ts';
 
 export type ProcessBackend = Backend & { readonly architecture: string };
@@ -89,6 +90,24 @@ function processBackend(
     else call.reject(unpackFailure(message.failure));
   });
 
+  let outbox: ToProcess[number][] = [];
+  const send = (message: ToProcess[number]): void => {
+    if (outbox.push(message) > 1) return;
+    setImmediate(() => {
+      const messages = outbox;
+      outbox = [];
+      if (!child.connected) return; // what waits fails when the process has ended
+      try {
+        child.send(messages, (error) => error && end(gone(model)));
+      } catch (error) {
+        for (const { id } of messages) {
+          pending.get(id)?.reject(error);
+          pending.delete(id);
+        }
+      }
+    });
+  };
+
   const call = async (
     handle: number,
     method: string,
@@ -99,12 +118,12 @@ function processBackend(
     signal?.throwIfAborted();
     const stopTexts = stopWhen === undefined ? undefined : stopTextsOf(stopWhen);
     const id = ++ids;
-    const off = signal && onAbort(signal, () => child.send({ kind: 'abort', id }));
+    const off = signal && onAbort(signal, () => send({ kind: 'abort', id }));
     try {
       return await new Promise((resolve, reject) => {
         pending.set(id, { resolve, reject, ...(onToken === undefined ? {} : { onToken }) });
         const more = { ...(onToken === undefined ? {} : { streams: true }), ...(stopTexts && { stopTexts }) };
-        child.send({ kind: 'call', id, handle, method, args, ...more });
+        send({ kind: 'call', id, handle, method, args, ...more });
       });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;

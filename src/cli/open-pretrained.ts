@@ -2,38 +2,64 @@
 // are is said by the files; how they speak is `src/tokens`.
 
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { TabwrightError, type CallOptions, type Tokenizer } from '../core/index.ts';
+import type { CallOptions, Tokenizer } from '../core/index.ts';
 import { loadPretrained, openGguf, openModelFolder, type GgufMetadata, type PretrainedModel } from '../engine/index.ts';
-import { createGgufTokenizer, loadTokenizer } from '../tokens/index.ts';
+import { createGgufTokenizer, loadTokenizer, type TemplateFormatOptions } from '../tokens/index.ts';
+import { resolveModel, type ModelFiles, type ResolveModelOptions } from './model-source.ts';
 
-export type OpenedPretrained = PretrainedModel & {
-  readonly tokenizer: Tokenizer;
-  readonly endTokens: readonly number[];
-  /** Folder that Hugging Face's libraries read a tokenizer from, where there is one. */
-  readonly folder: string | undefined;
-};
+export type OpenedPretrained = PretrainedModel & { readonly tokenizer: Tokenizer };
+
+export type Template = Pick<TemplateFormatOptions, 'template' | 'bosToken' | 'eosToken'>;
 
 /** How a model speaks, which needs none of its weights. */
-export type Voice = Pick<OpenedPretrained, 'tokenizer' | 'endTokens' | 'folder'>;
+export type Voice = {
+  readonly tokenizer: Tokenizer;
+  readonly endTokens: readonly number[];
+  /** Its own chat template, for models without a format here, and the tokens that it may name. */
+  readonly template: Template | undefined;
+};
 
-export async function openVoice(name: string): Promise<Voice> {
-  if (!name.startsWith('gguf:')) return folderVoice(name.replace(/^hf:/, ''));
-  const file = name.slice('gguf:'.length);
-  const { source, metadata } = await openGguf(file);
+/**
+ * Where a pretrained model lies: `hf:` with a folder or with a name of the hub, `gguf:` with a file, a folder in Hugging
+ * Face's layout. Undefined for everything else.
+ */
+export async function findPretrained(name: string, options: ResolveModelOptions = {}): Promise<ModelFiles | undefined> {
+  const folder = name.replace(/^hf:/, '');
+  if (name.startsWith('hf:') && (await isFolder(folder))) return { kind: 'folder', path: resolve(folder) };
+  if (/^(hf|gguf):/.test(name)) return resolveModel(name, options);
+  const config = await readJson(join(name, 'config.json'));
+  return config !== undefined && 'model_type' in config ? { kind: 'folder', path: resolve(name) } : undefined;
+}
+
+export async function openVoice({ kind, path }: ModelFiles): Promise<Voice> {
+  if (kind === 'folder') return folderVoice(path);
+  const { source, metadata } = await openGguf(path);
   await source.close();
-  return fileVoice(file, metadata);
+  return fileVoice(path, metadata);
 }
 
 async function folderVoice(folder: string): Promise<Voice> {
-  return { tokenizer: await loadTokenizer(folder), endTokens: await endTokensOf(folder), folder };
+  const tokenizer = await loadTokenizer(folder);
+  return { tokenizer, endTokens: await endTokensOf(folder), template: await folderTemplate(folder) };
 }
 
 function fileVoice(file: string, metadata: GgufMetadata): Voice {
-  const end = metadata.get('tokenizer.ggml.eos_token_id')?.value;
+  const value = (key: string): unknown => metadata.get(`tokenizer.${key}`)?.value;
   const tokenizer = createGgufTokenizer({ name: file, metadata });
-  return { tokenizer, endTokens: typeof end === 'number' ? [end] : [], folder: undefined };
+  const tokens = value('ggml.tokens') as readonly string[]; // the tokenizer has looked
+  const named = (key: string): unknown => tokens[value(`ggml.${key}_token_id`) as number];
+  const end = value('ggml.eos_token_id');
+  return {
+    tokenizer,
+    endTokens: typeof end === 'number' ? [end] : [],
+    template: templateOf({
+      chat_template: value('chat_template'),
+      bos_token: named('bos'),
+      eos_token: named('eos'),
+    }),
+  };
 }
 
 export type OpenPretrainedOptions = CallOptions & {
@@ -41,47 +67,31 @@ export type OpenPretrainedOptions = CallOptions & {
   readonly contextLength?: number | undefined;
 };
 
-/** True for `hf:...`, `gguf:...` and folders in Hugging Face's layout. */
-export async function isPretrained(name: string): Promise<boolean> {
-  if (/^(hf|gguf):/.test(name)) return true;
-  const config = await readJson(join(name, 'config.json'));
-  return config !== undefined && 'model_type' in config;
+export async function openPretrained(
+  { kind, path }: ModelFiles,
+  options: OpenPretrainedOptions = {},
+): Promise<OpenedPretrained> {
+  if (kind === 'folder') {
+    const source = await openModelFolder(path);
+    try {
+      return { ...(await loadPretrained(source, loading(options))), tokenizer: await loadTokenizer(path) };
+    } finally {
+      await source.close();
+    }
+  }
+  const { source, metadata } = await openGguf(path);
+  try {
+    return { ...(await loadPretrained(source, loading(options))), tokenizer: fileVoice(path, metadata).tokenizer };
+  } finally {
+    await source.close();
+  }
 }
 
-export async function openPretrained(name: string, options: OpenPretrainedOptions = {}): Promise<OpenedPretrained> {
-  return name.startsWith('gguf:')
-    ? openFile(name.slice('gguf:'.length), options)
-    : openFolder(name.replace(/^hf:/, ''), options);
-}
-
-async function openFolder(folder: string, options: OpenPretrainedOptions): Promise<OpenedPretrained> {
-  const isFolder = await stat(folder).then(
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
     (entry) => entry.isDirectory(),
     () => false,
   );
-  if (!isFolder) {
-    throw new TabwrightError('config', `There is no model folder "${folder}" on this machine.`, {
-      code: 'unknown-model',
-      details: { name: folder },
-    });
-  }
-  const source = await openModelFolder(folder);
-  try {
-    const model = await loadPretrained(source, loading(options));
-    return { ...model, ...(await folderVoice(folder)) };
-  } finally {
-    await source.close();
-  }
-}
-
-async function openFile(file: string, options: OpenPretrainedOptions): Promise<OpenedPretrained> {
-  const { source, metadata } = await openGguf(file);
-  try {
-    const model = await loadPretrained(source, loading(options));
-    return { ...model, ...fileVoice(file, metadata) };
-  } finally {
-    await source.close();
-  }
 }
 
 function loading({ signal, contextLength }: OpenPretrainedOptions) {
@@ -97,6 +107,24 @@ async function endTokensOf(folder: string): Promise<readonly number[]> {
     if (end.success) return typeof end.data === 'number' ? [end.data] : end.data;
   }
   return [];
+}
+
+async function folderTemplate(folder: string): Promise<Template | undefined> {
+  const config = (await readJson(join(folder, 'tokenizer_config.json'))) ?? {};
+  const own = await readFile(join(folder, 'chat_template.jinja'), 'utf8').catch(() => undefined); // older models: in the config
+  return templateOf(own === undefined ? config : { ...config, chat_template: own });
+}
+
+function templateOf(config: Readonly<Record<string, unknown>>): Template | undefined {
+  const text = (key: string): string | undefined => {
+    const value = config[key];
+    if (typeof value === 'string') return value;
+    const content = (value as { content?: unknown } | null | undefined)?.content;
+    return typeof content === 'string' ? content : undefined;
+  };
+  const [template, bosToken, eosToken] = ['chat_template', 'bos_token', 'eos_token'].map(text);
+  if (template === undefined) return undefined;
+  return { template, ...(bosToken === undefined ? {} : { bosToken }), ...(eosToken === undefined ? {} : { eosToken }) };
 }
 
 async function readJson(file: string): Promise<Record<string, unknown> | undefined> {

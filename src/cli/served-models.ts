@@ -1,13 +1,21 @@
 // Models as `tabwright serve` offers them: an engine in a process of its own, and the words that go with it. Which names
 // clients may use beside a model's own is said here too.
 
-import { resolve } from 'node:path';
 import { TabwrightError } from '../core/index.ts';
 import { exportAdapter } from '../engine/index.ts';
 import type { ServedModel } from '../server/index.ts';
-import { chatFormat, createChatRenderer, createNanoChat, KNOWN_MODELS, modelFamily } from '../tokens/index.ts';
+import {
+  chatFormat,
+  createChatRenderer,
+  createNanoChat,
+  createTemplateFormat,
+  KNOWN_MODELS,
+  modelFamily,
+  type ChatFormat,
+} from '../tokens/index.ts';
 import { openEngineProcess } from './engine-process.ts';
-import { isPretrained, openVoice } from './open-pretrained.ts';
+import type { ResolveModelOptions } from './model-source.ts';
+import { findPretrained, openVoice, type Voice } from './open-pretrained.ts';
 
 export type ServedModelsOptions = {
   /** As `--model` has them, separated by commas. */
@@ -18,9 +26,11 @@ export type ServedModelsOptions = {
   readonly threads: number | undefined;
   /** Longest sequence of pretrained models. Default the engine's. */
   readonly contextLength: number | undefined;
-  /** How pretrained models speak. Default what the model of that name, or of an alias, is known to. */
+  /** How pretrained models speak. Default as the known model of that name or of an alias, else by their own template. */
   readonly chatFormat: string | undefined;
   readonly signal: AbortSignal;
+  /** Told how far a model of the hub has come. */
+  readonly onProgress?: ResolveModelOptions['onProgress'];
 };
 
 /** Dispose of the backends when the server is down. */
@@ -40,27 +50,42 @@ export async function openServedModels(options: ServedModelsOptions): Promise<re
 async function openServed(
   name: string,
   aliases: readonly string[],
-  { threads, contextLength, chatFormat: chatFormatName, signal }: ServedModelsOptions,
+  { threads, contextLength, chatFormat: chatFormatName, signal, onProgress }: ServedModelsOptions,
 ): Promise<ServedModel> {
-  const backend = await openEngineProcess({ model: name, threads, contextLength }, signal);
-  const names = [name, ...aliases];
-  const common = { names, backend, architecture: backend.architecture, exportAdapter: toPeft };
-  if (!(await isPretrained(name))) {
+  const files = await findPretrained(name, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
+  const open = async () => {
+    const backend = await openEngineProcess({ model: name, files, threads, contextLength }, signal);
+    return { backend, architecture: backend.architecture, exportAdapter: toPeft };
+  };
+  if (files === undefined) {
     const chat = createNanoChat();
-    return { ...common, endTokens: chat.stopTokens, tokenizer: chat.tokenizer, chat };
+    const words = { endTokens: chat.stopTokens, tokenizer: chat.tokenizer, chat };
+    return { ...words, names: [name, ...aliases], ...(await open()) };
   }
-  const { tokenizer, endTokens, folder } = await openVoice(name);
-  const format = chatFormatName ?? knownFormat(names);
+  const hubName = files.kind === 'folder' ? files.hubName : undefined;
+  const names = [...new Set([name, ...(hubName === undefined ? [] : [hubName]), ...aliases])];
+  const voice = await openVoice(files);
+  const { tokenizer, endTokens } = voice;
+  const format = formatOf(names, voice, chatFormatName);
   return {
-    ...common,
+    names,
     endTokens,
     tokenizer,
-    ...(format === undefined ? {} : { chat: createChatRenderer({ format: chatFormat(format), tokenizer }) }),
-    ...(folder === undefined ? {} : { tokenizerId: resolve(folder) }),
+    ...(format === undefined ? {} : { chat: createChatRenderer({ format, tokenizer }) }),
+    ...(files.kind === 'folder' ? { tokenizerId: hubName ?? files.path } : {}),
+    ...(await open()),
   };
 }
 
-/** The format of the first name that is a known model's; none where there is none, and chat is then refused. */
+/** As it is asked for, as the known model of one of its names speaks, or by its own template; without any, chat is refused. */
+function formatOf(names: readonly string[], voice: Voice, asked: string | undefined): ChatFormat | undefined {
+  const known = asked ?? knownFormat(names);
+  if (known !== undefined) return chatFormat(known);
+  const { template, tokenizer } = voice;
+  return template === undefined ? undefined : createTemplateFormat({ name: names[0], ...template, tokenizer });
+}
+
+/** The format of the first name that is a known model's. */
 function knownFormat(names: readonly string[]): string | undefined {
   for (const name of names) {
     const bare = name.replace(/^hf:/, '');

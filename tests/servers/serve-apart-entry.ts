@@ -11,6 +11,7 @@ const server = await serveTinker({
   models: [{ names: ['tiny'], backend: createTabularBackend(), endTokens: [2] }],
   folder,
   port: 0,
+  limits: { longPollMs: 300_000 }, // polls of a slow machine must still be there when the last has come
   onFailure: (error) => process.stderr.write(`${String(error)}\n`),
 });
 process.stdout.write(`${server.url}\n`);

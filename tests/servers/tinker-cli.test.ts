@@ -14,7 +14,7 @@ import { readAliases } from '../../src/cli/served-models.ts';
 import { ADAM, crossEntropy, RawClient, sampleBody, supervised } from './tinker-client.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TIMEOUT = 240_000;
+const TIMEOUT = 420_000;
 const guide = readFileSync(new URL('../../docs/guide/serve.md', import.meta.url), 'utf8');
 const blocks = [...guide.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({ language, text }));
 
@@ -71,7 +71,7 @@ test(
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--input-type=module', '--eval', program.replace('http://127.0.0.1:8485', server.url)],
-      { cwd: ROOT, timeout: 90_000 },
+      { cwd: ROOT, timeout: 240_000 },
     );
     expect(stdout.trim()).toBe(/It prints `([^`]*)`/.exec(guide)![1]);
     expect(await server.stop()).toBe(0);

@@ -128,7 +128,7 @@ test('a poll whose caller hangs up is dropped, and the result is still there for
 
 test(
   'two thousand polls wait at once in little memory, heartbeats are answered meanwhile, and all get the result',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const { pid, url, stop } = await serveApart();
     try {
@@ -137,16 +137,17 @@ test(
       const waiting = await other.pass(crossEntropy(id, 2, [ROW]));
       const before = await residentBytes(pid);
       const polls = Array.from({ length: 2_000 }, () => openPoll(url, waiting));
-      await expect.poll(() => metric('tabwright_waiting_polls', other), { timeout: 60_000 }).toBe(2_000);
+      await expect.poll(() => metric('tabwright_waiting_polls', other), { timeout: 200_000 }).toBe(2_000);
       const grown = (await residentBytes(pid)) - before;
       expect(grown).toBeLessThan(150 * 2 ** 20);
       const began = performance.now();
       expect((await other.post('session_heartbeat', { session_id: id.split(':')[0] })).status).toBe(200);
-      expect(performance.now() - began).toBeLessThan(1_000);
+      // The SDK gives it ten seconds.
+      expect(performance.now() - began).toBeLessThan(5_000);
       await other.pass(crossEntropy(id, 1, [ROW]));
       const types = await Promise.all(polls);
       expect(new Set(types)).toEqual(new Set(['application/x-protobuf']));
-      await expect.poll(() => metric('tabwright_waiting_polls', other)).toBe(0);
+      await expect.poll(() => metric('tabwright_waiting_polls', other), { timeout: 20_000 }).toBe(0);
     } finally {
       await stop();
     }
@@ -166,6 +167,44 @@ test('a body beyond the limit is refused with 413, its number counts as used whe
   expect([reply.status, reply.body['category']]).toEqual([413, 'user']);
   expect((await client.output(await client.pass(crossEntropy(model, 2, [ROW])))).metrics).toHaveProperty('loss:sum');
   expect((await client.post('telemetry', JSON.stringify({ x: 'x'.repeat(MAX_BODY) }))).status).toBe(413);
+});
+
+test('the same of JSON, which may also be broken off or be none: the model does not wait for what will not come', async () => {
+  const numbered = (seqId: number, rest: string): string => `{"seq_id":${seqId},"model_id":"${model}",${rest}`;
+  const broken = [
+    ['forward_backward', numbered(1, `"x":"${'x'.repeat(MAX_BODY)}"}`), 413],
+    ['optim_step', numbered(2, `"x":"${'x'.repeat(MAX_BODY)}"}`), 413],
+    ['forward', numbered(3, '"forward_input":{"data":[NaN'), 400],
+    ['save_weights', numbered(4, '"path":7}'), 400],
+  ] as const;
+  for (const [path, body, status] of broken) {
+    expect((await client.post(path, body, { 'Content-Type': 'application/json' })).status).toBe(status);
+  }
+  expect((await client.output(await client.pass(crossEntropy(model, 5, [ROW])))).metrics).toHaveProperty('loss:sum');
+});
+
+test('work that does not end fails when its time is up: the sample alone, or the model that is trained', async () => {
+  await using brief = await serveTabular({ limits: { jobMs: 200 } });
+  let open = (): void => undefined;
+  brief.backend.gate = new Promise((resolve) => (open = resolve));
+  const id = await brief.client.session();
+  const trained = await brief.client.model(id);
+  const body = { session_id: id, sampling_session_seq_id: 0, base_model: 'tiny' };
+  const sampler = (await brief.client.ok('create_sampling_session', body))['sampling_session_id'] as string;
+  const sample = await brief.client.submit('asample', sampleBody(sampler, 0));
+  const asked = await brief.client.pass(crossEntropy(trained, 1, [ROW]));
+  expect(await brief.client.failure(sample)).toMatchObject({
+    category: 'server',
+    error: expect.stringMatching(/did not come within/) as string,
+  });
+  expect(await brief.client.failure(asked)).toMatchObject({
+    category: 'server',
+    error: expect.stringMatching(/so its model was unloaded/) as string,
+  });
+  expect((await brief.client.post('get_info', { model_id: trained })).status).toBe(404);
+  open();
+  await brief.client.samples(await brief.client.submit('asample', sampleBody(sampler, 1)));
+  expect(brief.failures).toHaveLength(2);
 });
 
 test('a body whose length is not told is cut off at the same limit', async () => {

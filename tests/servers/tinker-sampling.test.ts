@@ -210,8 +210,11 @@ test('many requests at once are told of by cursor', async () => {
   expect(completions.find(({ request_id }) => request_id === ids[2])?.state).toBe('failed');
   const none = await client.ok('retrieve_futures', { target, prev_cursor: all['cursor'], timeout: 0 });
   expect(none).toEqual({ completions: [], cursor: 3 });
-  await Promise.all([
-    client.ok('retrieve_futures', { target, prev_cursor: 3, timeout: 5 }).then(({ cursor }) => expect(cursor).toBe(4)),
-    ask(3),
-  ]);
+  const next = async (): Promise<unknown> => {
+    for (;;) {
+      const { cursor } = await client.ok('retrieve_futures', { target, prev_cursor: 3, timeout: 5 });
+      if (cursor !== 3) return cursor;
+    }
+  };
+  expect((await Promise.all([next(), ask(3)]))[0]).toBe(4);
 });

@@ -26,7 +26,7 @@ export const browsersServe: CommandSpec<typeof schema> = {
     const { host, port, maxBrowsers } = config;
     const token = process.env.TABWRIGHT_BROWSERS_TOKEN;
     const openSession = await localBrowsers(config, signal);
-    const { serveKernel } = await import('../../server/index.ts'); // its libraries are loaded by whoever serves
+    const { serveKernel } = await loadServer();
     await using server = await serveKernel({
       openSession,
       host,
@@ -43,3 +43,8 @@ export const browsersServe: CommandSpec<typeof schema> = {
     });
   },
 };
+
+/** Its libraries are loaded by whoever serves; not in a function with `await using`, where tsc 6.0.3 leaves the `.ts`. */
+function loadServer() {
+  return import('../../server/index.ts');
+}

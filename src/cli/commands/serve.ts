@@ -3,14 +3,16 @@
 import { z } from 'zod';
 import { onAbort } from '../../util/index.ts';
 import { describeFailure, type CommandSpec } from '../run-command.ts';
-import { openServedModels } from '../served-models.ts';
+import type { ResolveModelOptions } from '../model-source.ts';
 
 const schema = z.strictObject({
   model: z
     .string()
     .min(1)
     .default('nano')
-    .describe('nano, a model or run folder, hf:<folder>, gguf:<file>; several separated by commas'),
+    .describe(
+      'nano, a model or run folder, hf:<owner/name[@revision]> or hf:<folder>, gguf:<file>; several separated by commas',
+    ),
   modelName: z
     .string()
     .min(1)
@@ -31,7 +33,9 @@ const schema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('how a pretrained model speaks, e.g. qwen3 (default: as the known model of its name or alias)'),
+    .describe(
+      'how a pretrained model speaks, e.g. qwen3 (default: as the known model of its name or alias, else by its own template)',
+    ),
   maxModels: z.int().min(1).default(64).describe('models that are trained at one time'),
   sessionTimeoutSeconds: z
     .number()
@@ -46,6 +50,7 @@ export const serve: CommandSpec<typeof schema> = {
   examples: [
     'serve --model nano',
     'serve --model models/qwen3-tiny --model-name Qwen/Qwen3-8B --port 9000',
+    'serve --model hf:Qwen/Qwen3-0.6B   fetched once',
     'serve --model gguf:SmolLM2-135M-Instruct.Q8_0.gguf --checkpoints runs/smol',
     'serve --host 0.0.0.0   with TABWRIGHT_SERVE_KEY=tml-... in the environment',
   ],
@@ -58,6 +63,7 @@ export const serve: CommandSpec<typeof schema> = {
     if (key !== undefined && key !== '' && !/^(tml-|eyJ)/.test(key)) {
       note('TABWRIGHT_SERVE_KEY does not begin with tml-; the Python SDK will not send such a key.');
     }
+    const { serveTinker, openServedModels } = await load();
     const models = await openServedModels({
       models: config.model,
       aliases: config.modelName,
@@ -65,9 +71,9 @@ export const serve: CommandSpec<typeof schema> = {
       contextLength: config.contextLength,
       chatFormat: config.chatFormat,
       signal,
+      onProgress: fetching((message) => listener({ kind: 'note', level: 'info', message })),
     });
     try {
-      const { serveTinker } = await import('../../server/index.ts'); // its libraries are loaded by whoever serves
       await using server = await serveTinker({
         models,
         folder: checkpoints,
@@ -97,3 +103,24 @@ export const serve: CommandSpec<typeof schema> = {
     }
   },
 };
+
+/**
+ * The libraries are loaded by whoever serves. Not in a function that has `await using`: tsc writes such a function anew and
+ * leaves the ending of what it imports as it is (seen in TypeScript 6.0.3).
+ */
+async function load() {
+  const { serveTinker } = await import('../../server/index.ts');
+  const { openServedModels } = await import('../served-models.ts');
+  return { serveTinker, openServedModels };
+}
+
+/** Tells of every tenth that is there. */
+function fetching(tell: (message: string) => void): ResolveModelOptions['onProgress'] {
+  let told = -1;
+  return ({ file, bytes, totalBytes }) => {
+    const tenth = Math.floor((10 * bytes) / totalBytes);
+    if (tenth === told) return;
+    told = tenth;
+    tell(`fetching ${file}: ${tenth * 10} % of ${(totalBytes / 1e9).toFixed(1)} GB`);
+  };
+}

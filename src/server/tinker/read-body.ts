@@ -52,10 +52,13 @@ export function decodeLimits(maxBytes: number): DecodeLimits {
 
 /** A JSON body, whole numbers of 64 bits exact; an empty one is an empty object. */
 export async function readJson(context: Context, maxBytes: number): Promise<{ value: WireJson; bytes: number }> {
-  const { bytes, complete } = await readBytes(context, maxBytes);
+  const body = await readBytes(context, maxBytes);
+  return { value: jsonOf(body, maxBytes), bytes: body.bytes.length };
+}
+
+export function jsonOf({ bytes, complete }: Body, maxBytes: number): WireJson {
   if (!complete) throw tooLarge(maxBytes);
-  const value = bytes.length === 0 ? {} : parseJson(bytes, decodeLimits(maxBytes));
-  return { value, bytes: bytes.length };
+  return bytes.length === 0 ? {} : parseJson(bytes, decodeLimits(maxBytes));
 }
 
 export function parseBody<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
@@ -65,33 +68,4 @@ export function parseBody<T extends z.ZodType>(schema: T, value: unknown): z.inf
     path.length === 0 ? message : `${path.join('.')}: ${message}`,
   );
   throw refusal('bad-request', problems.join('; '));
-}
-
-/** Model and number of a request that could not be read whole, where its beginning tells them: they come first. */
-export function peekProto(bytes: Uint8Array): { modelId: string; seqId: number } | undefined {
-  let at = 0;
-  const varint = (): number => {
-    let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
-      const byte = bytes[at++] ?? 0;
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value;
-    }
-    return NaN;
-  };
-  if (varint() !== 0x0a) return undefined; // field 1, a text
-  const length = varint();
-  if (!(length > 0 && length < 1_000 && at + length < bytes.length)) return undefined;
-  const modelId = new TextDecoder().decode(bytes.subarray(at, at + length));
-  at += length;
-  if (varint() !== 0x10) return undefined; // field 2, a number
-  const seqId = varint();
-  return seqId > 0 ? { modelId, seqId } : undefined;
-}
-
-/** The same of JSON, which has been read but is not what it should be. */
-export function peekJson(value: WireJson): { modelId: string; seqId: number } | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { model_id: modelId, seq_id: seqId } = value as { model_id?: unknown; seq_id?: unknown };
-  return typeof modelId === 'string' && typeof seqId === 'number' ? { modelId, seqId } : undefined;
 }

@@ -27,6 +27,7 @@ export function addSamplingRoutes(app: Hono, { sampling, parts }: Services): voi
     });
   });
   app.post('/asample', async (context) => {
+    sampling.announce();
     const { value, bytes } = await readJson(context, maxBodyBytes);
     return context.json(sampling.submit(sampleRequestFromJson(value, decodeLimits(maxBodyBytes)), bytes));
   });

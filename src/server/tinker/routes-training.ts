@@ -19,7 +19,8 @@ import {
   type ForwardBackwardRequest,
 } from '../../tinker/index.ts';
 import { adamParams, lossConfig, lossName, readData } from './datums.ts';
-import { decodeLimits, parseBody, peekJson, peekProto, readBytes, readJson, tooLarge } from './read-body.ts';
+import { peekJson, peekProto, type Numbered } from './peek-body.ts';
+import { decodeLimits, jsonOf, parseBody, readBytes, readJson, tooLarge } from './read-body.ts';
 import { refusalOf, userFault } from './refusals.ts';
 import type { Result } from './results.ts';
 import type { Services } from './services.ts';
@@ -43,7 +44,7 @@ export function addTrainingRoutes(app: Hono, services: Services): void {
   const { maxBodyBytes } = parts.limits;
 
   /** Refuses like `work`, and uses up the number of a request that will not come again. */
-  const refusing = async <T>(peek: () => { modelId: string; seqId: number } | undefined, work: () => T): Promise<T> => {
+  const refusing = async <T>(peek: () => Numbered | undefined, work: () => T): Promise<T> => {
     try {
       return await work();
     } catch (error) {
@@ -62,13 +63,14 @@ export function addTrainingRoutes(app: Hono, services: Services): void {
     prepare: (body: z.infer<T>) => Run,
   ): void => {
     app.post(path, async (context) => {
-      const { value, bytes } = await readJson(context, maxBodyBytes);
+      const sent = await readBytes(context, maxBodyBytes);
       const promise = await refusing(
-        () => peekJson(value),
+        () => peekJson(sent.bytes),
         () => {
-          const body = parseBody(schema, value);
+          const body = parseBody(schema, jsonOf(sent, maxBodyBytes));
           const run = prepared(() => prepare(body));
-          return training.submit({ kind, modelId: body.model_id, seqId: body.seq_id ?? undefined, bytes, run });
+          const { model_id: modelId, seq_id } = body;
+          return training.submit({ kind, modelId, seqId: seq_id ?? undefined, bytes: sent.bytes.length, run });
         },
       );
       return context.json(promise);
@@ -96,14 +98,17 @@ export function addTrainingRoutes(app: Hono, services: Services): void {
     const isProto = isProtobuf(context.req.header('content-type'));
     const limits = decodeLimits(maxBodyBytes);
     const { bytes, complete } = await readBytes(context, maxBodyBytes);
-    const peek = isProto ? () => peekProto(bytes) : () => (complete ? peekJson(parseJson(bytes, limits)) : undefined);
-    return refusing(peek, () => {
-      if (!complete) throw tooLarge(maxBodyBytes);
-      const request = isProto
-        ? decodeForwardBackwardRequest(bytes, limits)
-        : forwardBackwardRequestFromJson(parseJson(bytes, limits), forwardOnly, limits);
-      return pass(forwardOnly ? { ...request, forwardOnly: true } : request, bytes.length);
-    });
+    const peek = isProto ? peekProto : peekJson;
+    return refusing(
+      () => peek(bytes),
+      () => {
+        if (!complete) throw tooLarge(maxBodyBytes);
+        const request = isProto
+          ? decodeForwardBackwardRequest(bytes, limits)
+          : forwardBackwardRequestFromJson(parseJson(bytes, limits), forwardOnly, limits);
+        return pass(forwardOnly ? { ...request, forwardOnly: true } : request, bytes.length);
+      },
+    );
   };
 
   app.post('/create_model', async (context) => {
@@ -173,11 +178,12 @@ export function addTrainingRoutes(app: Hono, services: Services): void {
   });
 
   app.post('/load_weights', async (context) => {
-    const { value, bytes } = await readJson(context, maxBodyBytes);
+    const sent = await readBytes(context, maxBodyBytes);
+    const bytes = sent.bytes.length;
     const promise = await refusing(
-      () => peekJson(value),
+      () => peekJson(sent.bytes),
       () => {
-        const body = parseBody(loadWeightsRequestSchema, value);
+        const body = parseBody(loadWeightsRequestSchema, jsonOf(sent, maxBodyBytes));
         const { model_id: modelId, session_id, model_seq_id, path } = body;
         const optimizer = body.optimizer ?? false;
         if (isGiven(modelId)) {

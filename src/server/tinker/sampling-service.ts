@@ -4,6 +4,7 @@
 import { linkedController } from '../../util/index.ts';
 import type { Sampler, ScoringSampler, SampledSequence } from '../../core/index.ts';
 import { topkTable, type WireSampleRequest, type WireSampleResponse } from '../../tinker/index.ts';
+import { Arrivals } from './arrivals.ts';
 import { CompletionLog } from './completion-log.ts';
 import { formatPath, parsePath, samplerId, sessionOf } from './names.ts';
 import { failureBody, refusal, serverFault, userFault } from './refusals.ts';
@@ -32,6 +33,10 @@ export type SamplingSession = SamplerSource & {
 /** A snapshot that has no name; it is closed when enough newer ones of its model are there. */
 type Held = { readonly sampler: Sampler; users: number; closing: boolean };
 
+/** Bodies of one client come within a few milliseconds of each other; a batch takes a hundred and more. */
+const QUIET_MS = 4;
+const LONGEST_HOLD_MS = 40;
+
 /** Clones of a client count from multiples of this. */
 const CLONE_STRIDE = 1_000_000_000n;
 
@@ -42,6 +47,7 @@ export class SamplingService {
   /** By model, oldest first. */
   readonly #held = new Map<string, Held[]>();
   readonly #closing = new AbortController();
+  readonly #arrivals = new Arrivals({ quietMs: QUIET_MS, mostMs: LONGEST_HOLD_MS });
   #pending = 0;
   #direct = 0;
 
@@ -129,6 +135,11 @@ export class SamplingService {
     };
   }
 
+  /** A request for samples is being read. */
+  announce(): void {
+    this.#arrivals.announce();
+  }
+
   submit(request: WireSampleRequest, bytes: number): FuturePromise {
     const { samplingSessionId, seqId } = request;
     const { futures, sessions } = this.#parts;
@@ -174,6 +185,13 @@ export class SamplingService {
     const { settle } = futures.open(opening);
     this.#pending++;
     const began = performance.now();
+    const { jobMs } = this.#parts.limits;
+    const timer = setTimeout(() => {
+      const failure = serverFault(`The samples of ${requestId} did not come within ${jobMs / 60_000} min.`);
+      this.#parts.onFailure(failure);
+      settle({ failure }); // at once: what does not end may not hear of it
+      controller.abort(failure);
+    }, jobMs);
     this.#sample(source, read, request, controller.signal)
       .then(
         (response) => {
@@ -187,6 +205,7 @@ export class SamplingService {
         },
       )
       .finally(() => {
+        clearTimeout(timer);
         unlink();
         this.#pending--;
         this.#parts.metrics.work('sample', (performance.now() - began) / 1000);
@@ -203,6 +222,7 @@ export class SamplingService {
     this.#pending++;
     const began = performance.now();
     try {
+      await this.#arrivals.join();
       const sequences = await source.use(work);
       this.#countSampled(sequences);
       return sequences;
@@ -229,6 +249,7 @@ export class SamplingService {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(serverFault('The server is shutting down.'));
+    this.#arrivals[Symbol.dispose]();
     await Promise.all([...this.#held.values()].flat().map(close));
     await this.#pool[Symbol.asyncDispose]();
   }
@@ -247,12 +268,13 @@ export class SamplingService {
     this.#sessions.set(id, { ...source, id, sessionId, completions: new Map() });
   }
 
-  #sample(
+  async #sample(
     source: SamplerSource,
     read: ReadSample,
     request: WireSampleRequest,
     signal: AbortSignal,
   ): Promise<WireSampleResponse> {
+    await this.#arrivals.join();
     return source.use(async (sampler) => {
       signal.throwIfAborted();
       const { prompt, numSamples, params, stopWhen } = read;

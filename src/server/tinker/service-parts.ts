@@ -14,6 +14,8 @@ export type ServerLimits = {
   readonly sessionTimeoutMs: number;
   /** How long requests wait for an earlier one that has not come. Default 60 s. */
   readonly gapMs: number;
+  /** Longest that a request of a model may run, which is then given up, or a sample may take. Default 60 min. */
+  readonly jobMs: number;
   /** How long a poll is held open; clients give up at 45 s. Default 25 s. */
   readonly longPollMs: number;
   /** How long a result can be read after it was last asked for. Default 10 min. */
@@ -37,6 +39,7 @@ export type ServerLimits = {
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   sessionTimeoutMs: 300_000,
   gapMs: 60_000,
+  jobMs: 3_600_000,
   longPollMs: 25_000,
   retainMs: 600_000,
   maxBodyBytes: 64 * 2 ** 20,

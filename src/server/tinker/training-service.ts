@@ -139,7 +139,10 @@ export class TrainingService {
       },
     });
     this.#queuedBytes += bytes;
+    let ended = false;
     const end = (outcome: { value: Result } | { failure: unknown }): void => {
+      if (ended) return;
+      ended = true;
       this.#queuedBytes -= bytes;
       settle(outcome);
     };
@@ -147,12 +150,16 @@ export class TrainingService {
       fail: (failure) => end({ failure }),
       run: async () => {
         const began = performance.now();
+        const timer = setTimeout(() => {
+          end({ failure: this.#giveUp(model, requestId) });
+        }, this.#parts.limits.jobMs);
         try {
           await model.ready();
           end({ value: await run(model) });
         } catch (failure) {
           end({ failure: this.#told(failure, model) });
         } finally {
+          clearTimeout(timer);
           this.#parts.metrics.work(kind, (performance.now() - began) / 1000);
         }
       },
@@ -263,6 +270,17 @@ export class TrainingService {
   #told(failure: unknown, model: TrainingModel): unknown {
     if (model.signal.aborted) return model.signal.reason;
     if (failureBody(failure).category === 'server') this.#parts.onFailure(failure);
+    return failure;
+  }
+
+  /** Nobody knows what state it is in once a request does not end. */
+  #giveUp(model: TrainingModel, requestId: string): Error {
+    const minutes = this.#parts.limits.jobMs / 60_000;
+    const failure = serverFault(
+      `The request ${requestId} did not end within ${minutes} min, so its model was unloaded.`,
+    );
+    this.#parts.onFailure(failure);
+    this.#close(model, failure).catch(this.#parts.onFailure);
     return failure;
   }
 

@@ -4,16 +4,19 @@
 import { readFile } from 'node:fs/promises';
 import { TabwrightError, type Actor, type ChatRecord, type TokenRecord } from '../core/index.ts';
 import { tokenActor } from '../rollout/index.ts';
-import { openModel, samplerOf } from './models.ts';
+import { openPolicyModel } from './policy-model.ts';
 import { readSecret } from './secrets.ts';
 
 export type OpenActorOptions = {
-  /** `openai:<name>`, `openrouter:<name>`, `scripted:<file>`, or what `openModel` takes. */
+  /** `openai:<name>`, `openrouter:<name>`, `scripted:<file>`, or what `openPolicyModel` takes. */
   readonly model: string;
   /** For `openai:` and `openrouter:`. Default: theirs. */
   readonly baseUrl?: string;
   readonly maxTokens: number;
   readonly temperature: number;
+  /** Gives up opening a model. */
+  readonly signal?: AbortSignal;
+  readonly onNotice?: (message: string) => void;
 };
 
 /** Two arms, because only the second leaves tokens to train on. */
@@ -55,13 +58,24 @@ export async function openActor(options: OpenActorOptions): Promise<OpenedActor>
     const { createScriptedActor, readReplies } = await import('../chat/index.ts');
     return { kind: 'chat', actor: createScriptedActor(model, readReplies(await readScript(name), name)), ...NOTHING };
   }
-  const loaded = await openModel(model);
-  const policy = samplerOf(loaded);
-  return {
-    kind: 'tokens',
-    actor: tokenActor({ policy: { sampler: policy.sampler, renderer: loaded.renderer }, sampling: { temperature } }),
-    [Symbol.asyncDispose]: () => policy[Symbol.asyncDispose](),
-  };
+  const opened = await openPolicyModel(model, {
+    signal: options.signal ?? new AbortController().signal,
+    onNotice: options.onNotice ?? (() => undefined),
+  });
+  try {
+    const sampler = await opened.openSampler();
+    return {
+      kind: 'tokens',
+      actor: tokenActor({ policy: { sampler, renderer: opened.renderer }, sampling: { temperature } }),
+      async [Symbol.asyncDispose]() {
+        await sampler[Symbol.asyncDispose]();
+        await opened[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await opened[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 function splitName(model: string): readonly [prefix: string, name: string] {

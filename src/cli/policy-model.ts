@@ -4,24 +4,38 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TabwrightError, type LoraOptions, type Renderer, type Sampler, type Trainer } from '../core/index.ts';
-import { EmbeddedBackend } from '../engine/index.ts';
+import { EmbeddedBackend, type FetchProgress } from '../engine/index.ts';
 import { readRun } from '../store/index.ts';
 import { findApiKey, ServiceClient, TINKER_SCHEME, TinkerBackend } from '../tinker/index.ts';
 import { createNanoRenderer, NANO_VOCABULARY_SIZE } from '../tokens/index.ts';
-import { openModel, samplerOf, trainerOf } from './models.ts';
+import { createChatPolicy, refuseChatSettings, type ChatSettings } from './chat-policy.ts';
+import { openModel, samplerOf, trainerOf, type LoadedModel } from './models.ts';
+import { findRemoteVoice, type ModelShape, type RemoteVoice } from './remote-voice.ts';
 
 export interface PolicyModel extends AsyncDisposable {
   /** As it was asked for. */
   readonly name: string;
   readonly kind: 'embedded' | 'tinker';
   readonly renderer: Renderer;
-  /** Default: adapters of rank 32 on a server, every weight in this process; rank 0 is every weight. */
+  /** Whether a sample may take minutes: on a server that is busy with others, or of a large model on processors. */
+  readonly isSlow: boolean;
+  /** Width and family, where they are known; rules for learning rates ask for them. */
+  readonly shape: ModelShape | undefined;
+  /** Whether a trainer of this rank trains adapters. */
+  trainsAdapters(rank: number | undefined): boolean;
+  /** Default: adapters of rank 32, every weight of the shipped model in this process; rank 0 is every weight. */
   createTrainer(options?: { readonly rank?: number | undefined }): Promise<Trainer>;
   /** Of the model as it is, whatever is trained meanwhile. */
   openSampler(): Promise<Sampler>;
 }
 
 export type PolicyModelOptions = {
+  /** Of pretrained models. Default none given. */
+  readonly settings?: ChatSettings;
+  /** Where the tokenizer of a model on a server lies. Default found by the model's name. */
+  readonly tokenizer?: string | undefined;
+  /** Told how far a model of the hub has come. */
+  readonly onProgress?: (progress: FetchProgress) => void;
   /** Address of the Tinker server. Default `TINKER_BASE_URL`, then Tinker itself. */
   readonly baseUrl?: string | undefined;
   readonly signal: AbortSignal;
@@ -45,16 +59,50 @@ export async function openPolicyModel(name: string, options: PolicyModelOptions)
       },
     );
   }
-  return openEmbedded(name);
+  if (options.tokenizer !== undefined) {
+    throw new TabwrightError(
+      'config',
+      `--tokenizer is for models on a Tinker server; ${name} has its own beside its weights.`,
+      { code: 'option-without-effect', details: { name } },
+    );
+  }
+  return openEmbedded(name, options);
 }
 
-async function openEmbedded(name: string): Promise<PolicyModel> {
-  const model = await openModel(name);
+async function openEmbedded(name: string, options: PolicyModelOptions): Promise<PolicyModel> {
+  const model = await openModel(name, options);
+  const { config, family, adapters, renderer } = model;
+  const shape = family === undefined ? undefined : { family, hiddenSize: config.hiddenSize };
+  const common = { name, kind: 'embedded', renderer, shape, isSlow: family !== undefined } as const;
+  return adapters !== undefined || family !== undefined
+    ? { ...common, ...onBackend(model) }
+    : { ...common, ...onWeights(name, model) };
+}
+
+type Opened = Pick<PolicyModel, 'trainsAdapters' | 'createTrainer' | 'openSampler' | typeof Symbol.asyncDispose>;
+
+/** One base in memory under everything that is opened: for large models, and for adapters, which lie beside theirs. */
+function onBackend({ name, config, weights, adapters }: LoadedModel): Opened {
+  const backend = new EmbeddedBackend({ modelName: name, config, weights, scored: 'weighted' });
+  return {
+    trainsAdapters: (rank) => adapters !== undefined || rank !== 0,
+    async createTrainer({ rank } = {}) {
+      if (adapters === undefined) {
+        return backend.createTrainer(rank === 0 ? {} : { lora: lora(rank ?? DEFAULT_RANK) });
+      }
+      if (rank !== undefined) throw rankWithoutEffect(name);
+      return backend.createTrainer({ from: { path: adapters, optimizer: false } });
+    },
+    openSampler: () => backend.openSampler(adapters),
+    [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
+  };
+}
+
+/** A small model whose every weight may be trained. */
+function onWeights(name: string, model: LoadedModel): Opened {
   const open: AsyncDisposable[] = [];
   return {
-    name,
-    kind: 'embedded',
-    renderer: model.renderer,
+    trainsAdapters: (rank) => rank !== undefined && rank > 0,
     async createTrainer({ rank = 0 } = {}) {
       // The trainer takes the weights over; whatever else is opened reads them anew.
       const { config, weights } = await openModel(name);
@@ -104,27 +152,25 @@ async function openRemote(name: string, remote: Remote, options: PolicyModelOpti
   try {
     const baseModel =
       'base' in remote ? remote.base : (await service.rest.weightsInfo(remote.state, signal)).base_model;
-    const renderer = rendererOf(baseModel);
-    const backend = await TinkerBackend.open({ service, baseModel, vocabSize: NANO_VOCABULARY_SIZE }, { signal });
+    const voice = await voiceOf(baseModel, { ...options, service });
+    const vocabSize = voice?.tokenizer.vocabSize ?? NANO_VOCABULARY_SIZE;
+    const backend = await TinkerBackend.open({ service, baseModel, vocabSize }, { signal });
+    const renderer = rendererOf({ baseModel, voice, options, contextLength: backend.contextLength });
     const call = { signal };
     return {
       name,
       kind: 'tinker',
       renderer,
+      isSlow: true,
+      shape: voice?.shape,
+      trainsAdapters: (rank) => !('base' in remote) || rank !== 0,
       async createTrainer({ rank } = {}) {
         if ('base' in remote) {
           const wanted = rank ?? DEFAULT_RANK;
           return backend.createTrainer(wanted === 0 ? {} : { lora: lora(wanted) }, call);
         }
         if (rank !== undefined) {
-          throw new TabwrightError(
-            'config',
-            `--lora-rank is for base models; ${name} has the adapters it was saved with.`,
-            {
-              code: 'option-without-effect',
-              details: { name },
-            },
-          );
+          throw rankWithoutEffect(name);
         }
         return backend.createTrainer({ from: { path: remote.state, optimizer: false } }, call);
       },
@@ -141,12 +187,54 @@ function lora(rank: number): LoraOptions {
   return { rank };
 }
 
-/** Tokenizers stay on this side; of models whose actions can be read here there is one. */
-function rendererOf(baseModel: string): Renderer {
-  if (baseModel === 'nano' || baseModel.endsWith('/nano')) return createNanoRenderer();
-  throw new TabwrightError(
-    'config',
-    `The model "${baseModel}" has no action format here, only nano has; serve one under that name.`,
-    { code: 'unknown-tokenizer', details: { name: baseModel } },
-  );
+function rankWithoutEffect(name: string): TabwrightError {
+  return new TabwrightError('config', `--lora-rank is for base models; ${name} has the adapters it was saved with.`, {
+    code: 'option-without-effect',
+    details: { name },
+  });
+}
+
+function isNano(baseModel: string): boolean {
+  return baseModel === 'nano' || baseModel.endsWith('/nano');
+}
+
+/** Tokenizers stay on this side. Undefined for nano, whose own is shipped. */
+async function voiceOf(
+  baseModel: string,
+  { settings, tokenizer, signal, service }: PolicyModelOptions & { readonly service: ServiceClient },
+): Promise<RemoteVoice | undefined> {
+  if (isNano(baseModel)) {
+    refuseChatSettings(baseModel, { ...settings });
+    return undefined;
+  }
+  // Only a model that is trained can be asked for its tokenizer; the smallest will do.
+  const ask = async (): Promise<string | undefined> => {
+    const client = await service.createTrainingClient({ baseModel, lora: { rank: 1 }, signal });
+    try {
+      return client.info?.model_data.tokenizer_id ?? undefined;
+    } finally {
+      await client.unload(signal);
+    }
+  };
+  return findRemoteVoice({ baseModel, tokenizer, signal, ask });
+}
+
+type RendererParts = {
+  readonly baseModel: string;
+  readonly voice: RemoteVoice | undefined;
+  readonly options: PolicyModelOptions;
+  readonly contextLength: number;
+};
+
+function rendererOf({ baseModel, voice, options, contextLength }: RendererParts): Renderer {
+  if (voice === undefined) return createNanoRenderer();
+  const { settings = {}, onNotice } = options;
+  return createChatPolicy({
+    names: [baseModel, ...voice.names],
+    tokenizer: voice.tokenizer,
+    template: voice.template,
+    contextLength: Math.min(contextLength, settings.contextLength ?? contextLength),
+    settings,
+    onNotice,
+  });
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Task } from '../core/index.ts';
 import type { CommandContext } from './run-command.ts';
 import type { PolicyModelOptions } from './policy-model.ts';
+import { chatSettings } from './chat-policy.ts';
 import { createClickCheckboxesEnv, createPuzzle, type ClickCheckboxesEnv } from '../envs/index.ts';
 import { wantedBoxes } from './click-checkboxes.ts';
 
@@ -13,6 +14,28 @@ export const episodeSettings = {
   env: z.enum(['click-checkboxes']).default('click-checkboxes').describe('the environment'),
   temperature: z.number().nonnegative().default(1).describe('of every draw, 0 is greedy'),
   pages: z.int().positive().max(64).default(16).describe('pages open at once'),
+} as const;
+
+/** Settings of every command that opens a model. */
+export const modelSettings = {
+  ...chatSettings,
+  tokenizer: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('where the tokenizer of a tinker: model is, a folder or owner/name (default: found by its name)'),
+} as const;
+
+type ModelSettings = Readonly<z.infer<z.ZodObject<typeof modelSettings>>>;
+
+/** Of every call to a trainer: a step of a large model on a busy server takes minutes. */
+export const trainerDeadline = {
+  trainerDeadlineSeconds: z
+    .number()
+    .positive()
+    .max(86_400)
+    .optional()
+    .describe('longest wait for one call to the trainer (default: 1800)'),
 } as const;
 
 export function openEnv(pages: number, signal: AbortSignal): Promise<ClickCheckboxesEnv> {
@@ -34,10 +57,13 @@ export const REMOTE_DEADLINES = {
 
 /** How a command opens its model. */
 export function policyModelOptions({
+  config,
   given,
   listener,
   signal,
-}: Pick<CommandContext<unknown>, 'given' | 'listener' | 'signal'>): PolicyModelOptions {
+}: Pick<CommandContext<ModelSettings>, 'config' | 'given' | 'listener' | 'signal'>): PolicyModelOptions {
   const onNotice = (message: string): void => listener({ kind: 'note', level: 'warning', message });
-  return { baseUrl: given.baseUrl, signal, onNotice };
+  const { chatFormat, maxActionTokens, maxPageTokens, contextLength, tokenizer } = config;
+  const settings = { chatFormat, maxActionTokens, maxPageTokens, contextLength };
+  return { baseUrl: given.baseUrl, settings, tokenizer, signal, onNotice };
 }

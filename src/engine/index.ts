@@ -1,7 +1,7 @@
 // The embedded backend: a small transformer engine on ONNX Runtime, in this process. Token ids in and out, no text.
 
 export { EmbeddedBackend, type EmbeddedBackendOptions } from './backend.ts';
-export { loadModel, saveModel } from './checkpoint.ts';
+export { loadModel, readSettings, saveModel } from './checkpoint.ts';
 export { unpackAdapterArchive, type ArchiveOptions } from './formats/adapter-archive.ts';
 export { exportGguf, type GgufExport } from './formats/gguf-export.ts';
 export { openGguf, type GgufModel } from './formats/gguf-source.ts';

@@ -6,11 +6,19 @@ import { collect as runCollection, createTaskSampler } from '../../train/index.t
 import { currentCommit } from '../machine.ts';
 import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { balanceKey, episodeSettings, openEnv, policyModelOptions, REMOTE_DEADLINES } from '../stage-context.ts';
+import {
+  balanceKey,
+  episodeSettings,
+  modelSettings,
+  openEnv,
+  policyModelOptions,
+  REMOTE_DEADLINES,
+} from '../stage-context.ts';
 import { runVersions } from '../version.ts';
 
 const schema = z.strictObject({
   ...episodeSettings,
+  ...modelSettings,
   episodes: z.int().positive().max(100_000).default(400).describe('episodes, balanced by the number of wanted boxes'),
   filter: z.enum(['exact', 'lenient', 'none']).default('exact').describe('which of them count as worth imitating'),
 });
@@ -22,7 +30,10 @@ export const collect: CommandSpec<typeof schema> = {
   schema,
   flags: ['model', 'baseUrl', 'out', 'resume', 'overwrite'],
   async action({ config, given, listener, signal, openRun, print }) {
-    await using model = await openPolicyModel(given.model ?? 'nano', policyModelOptions({ given, listener, signal }));
+    await using model = await openPolicyModel(
+      given.model ?? 'nano',
+      policyModelOptions({ config, given, listener, signal }),
+    );
     await using env = await openEnv(config.pages, signal);
     const versions = runVersions(env.browser.product);
     await using run = await openRun({ model: model.name, commit: await currentCommit(), versions, ...config });
@@ -37,7 +48,7 @@ export const collect: CommandSpec<typeof schema> = {
       signal,
       env,
       policy: { sampler, renderer: model.renderer },
-      ...(model.kind === 'tinker' ? { deadlines: REMOTE_DEADLINES } : {}),
+      ...(model.isSlow ? { deadlines: REMOTE_DEADLINES } : {}),
       sampling: { temperature: config.temperature },
       tasks: sampleTasks(0, config.episodes),
       filter: config.filter,

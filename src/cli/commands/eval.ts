@@ -9,19 +9,20 @@ import { blindSubmitBaseline } from '../click-checkboxes.ts';
 import { currentCommit, machineFacts } from '../machine.ts';
 import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { episodeSettings, openEnv, policyModelOptions, REMOTE_DEADLINES } from '../stage-context.ts';
+import { episodeSettings, modelSettings, openEnv, policyModelOptions, REMOTE_DEADLINES } from '../stage-context.ts';
 import { reportSummary } from '../summary.ts';
 import { runVersions } from '../version.ts';
 import { evaluateWebTask, webTaskSettings } from './web-task.ts';
 
 const schema = z.strictObject({
   ...episodeSettings,
+  ...modelSettings,
   episodes: z.int().positive().max(100_000).default(200).describe('held-out puzzles, one episode each'),
   ...webTaskSettings,
 });
 
 /** Settings of puzzles that mean nothing for a task on a website. */
-const OF_PUZZLES = ['env', 'pages', 'episodes'] as const;
+const OF_PUZZLES = ['env', 'pages', 'episodes', ...Object.keys(modelSettings)] as const;
 
 export const evaluate: CommandSpec<typeof schema> = {
   name: 'eval',
@@ -48,7 +49,10 @@ export const evaluate: CommandSpec<typeof schema> = {
       'is for a task on a website: give --url and --task too',
     );
     const start = performance.now();
-    await using model = await openPolicyModel(given.model ?? 'nano', policyModelOptions({ given, listener, signal }));
+    await using model = await openPolicyModel(
+      given.model ?? 'nano',
+      policyModelOptions({ config, given, listener, signal }),
+    );
     const commit = await currentCommit();
     await using env = await openEnv(config.pages, signal);
     const versions = runVersions(env.browser.product);
@@ -63,7 +67,7 @@ export const evaluate: CommandSpec<typeof schema> = {
       signal,
       env,
       policy: { sampler, renderer: model.renderer },
-      ...(model.kind === 'tinker' ? { deadlines: REMOTE_DEADLINES } : {}),
+      ...(model.isSlow ? { deadlines: REMOTE_DEADLINES } : {}),
       sampling: { temperature: config.temperature },
       seeds: Array.from({ length: config.episodes }, (_, i) => EVAL_FIRST_SEED + i),
     });

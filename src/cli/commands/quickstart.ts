@@ -1,12 +1,12 @@
-// `tabwright quickstart`: the whole loop on one machine, from the shipped base to a report.
+// `tabwright quickstart`: the whole loop, from the shipped base to a report; weights in this process or on a Tinker server.
 
 import { asJson } from '../../core/index.ts';
 import { quickstartConfigSchema, runQuickstart } from '../../experiments/index.ts';
 import { blindSubmitBaseline } from '../click-checkboxes.ts';
 import { currentCommit, machineFacts, monitorMemory } from '../machine.ts';
-import { openModel, trainerOf } from '../models.ts';
+import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { balanceKey, openEnv } from '../stage-context.ts';
+import { balanceKey, openEnv, policyModelOptions } from '../stage-context.ts';
 import { reportSummary } from '../summary.ts';
 import { runVersions } from '../version.ts';
 
@@ -17,17 +17,20 @@ export const quickstart: CommandSpec<typeof quickstartConfigSchema> = {
     'quickstart',
     'quickstart --seed 2 --out runs/two',
     'quickstart --seed 2 --out runs/two --resume',
+    'quickstart --model tinker:nano --base-url http://127.0.0.1:8485',
     'quickstart --grpo.shuffle-rewards  # negative control',
   ],
   schema: quickstartConfigSchema,
-  flags: ['out', 'resume', 'overwrite', 'model'],
+  flags: ['out', 'resume', 'overwrite', 'model', 'baseUrl'],
   async action({ config, given, listener, signal, openRun, print }) {
-    const model = await openModel(given.model ?? 'nano');
+    const name = given.model ?? 'nano';
+    await using model = await openPolicyModel(name, policyModelOptions({ config: {}, given, listener, signal }));
     const commit = await currentCommit();
     await using env = await openEnv(config.pages, signal);
     const versions = runVersions(env.browser.product);
     await using run = await openRun({ model: model.name, commit, versions, ...asJson(config) });
-    await using trainer = trainerOf(model);
+    // The rates of its settings are for training every weight.
+    await using trainer = await model.createTrainer({ rank: 0 });
     using memory = monitorMemory();
     const report = await runQuickstart({
       config,

@@ -7,7 +7,15 @@ import { createTaskSampler, rl } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
 import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { balanceKey, episodeSettings, openEnv, policyModelOptions, REMOTE_DEADLINES } from '../stage-context.ts';
+import {
+  balanceKey,
+  episodeSettings,
+  modelSettings,
+  openEnv,
+  policyModelOptions,
+  REMOTE_DEADLINES,
+  trainerDeadline,
+} from '../stage-context.ts';
 import { runVersions } from '../version.ts';
 
 /** Of adapters, as tinker-cookbook's default for policy gradients; every weight of a small model takes far more. */
@@ -15,6 +23,8 @@ const ADAPTER_RATE = 4e-5;
 
 const schema = smallRlSchema.safeExtend({
   ...episodeSettings,
+  ...modelSettings,
+  ...trainerDeadline,
   learningRate: z
     .number({
       error: ({ input }) =>
@@ -29,7 +39,7 @@ const schema = smallRlSchema.safeExtend({
     .int()
     .nonnegative()
     .optional()
-    .describe('train adapters of this rank, 0 every weight (default: 32 on a Tinker server, 0 here)'),
+    .describe('train adapters of this rank, 0 every weight (default: 32, of nano in this process 0)'),
   stepsOffPolicy: z
     .int()
     .nonnegative()
@@ -51,19 +61,30 @@ export const train: CommandSpec<typeof schema> = {
   schema,
   flags: ['model', 'baseUrl', 'out', 'resume', 'overwrite'],
   async action({ config, given, listener, signal, openRun, print }) {
-    const { seed, env: envName, temperature, pages, loraRank, stepsOffPolicy, saveEvery, ...settings } = config;
+    const {
+      seed,
+      env: envName,
+      temperature,
+      pages,
+      loraRank,
+      stepsOffPolicy,
+      saveEvery,
+      trainerDeadlineSeconds,
+    } = config;
+    const settings = smallRlSchema.parse(
+      Object.fromEntries(Object.keys(smallRlSchema.shape).map((key) => [key, config[key as keyof typeof config]])),
+    );
     const name = given.model ?? 'nano';
-    await using model = await openPolicyModel(name, policyModelOptions({ given, listener, signal }));
-    const rank = loraRank ?? (model.kind === 'tinker' ? undefined : 0);
+    await using model = await openPolicyModel(name, policyModelOptions({ config, given, listener, signal }));
     const rateGiven = (given as { readonly learningRate?: string }).learningRate !== undefined;
-    const learningRate = rateGiven || rank === 0 ? settings.learningRate : ADAPTER_RATE;
+    const learningRate = rateGiven || !model.trainsAdapters(loraRank) ? settings.learningRate : ADAPTER_RATE;
     await using env = await openEnv(pages, signal);
     const versions = runVersions(env.browser.product);
     const commit = await currentCommit();
     await using run = await openRun({ model: name, commit, versions, ...asJson({ ...config, learningRate }) });
     // The penalty's reference is the model as it is now; training does not change it.
     await using reference = settings.beta > 0 ? await model.openSampler() : undefined;
-    await using trainer = await model.createTrainer({ rank });
+    await using trainer = await model.createTrainer({ rank: loraRank });
     await rl({
       runSeed: seed,
       stage: 'train',
@@ -80,7 +101,8 @@ export const train: CommandSpec<typeof schema> = {
       ...(reference === undefined ? {} : { reference }),
       ...(stepsOffPolicy === undefined ? {} : { stepsOffPolicy }),
       ...(saveEvery === undefined ? {} : { saveEvery }),
-      ...(model.kind === 'tinker' ? { rollout: { deadlines: REMOTE_DEADLINES } } : {}),
+      ...(trainerDeadlineSeconds === undefined ? {} : { trainerCallMs: 1000 * trainerDeadlineSeconds }),
+      ...(model.isSlow ? { rollout: { deadlines: REMOTE_DEADLINES } } : {}),
     });
     print(`${settings.steps} steps done.\nModel: ${run.dir}  (tabwright eval --model ${run.dir})`, {
       out: run.dir,

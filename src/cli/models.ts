@@ -37,6 +37,8 @@ export type LoadedModel = {
 };
 
 export type OpenModelOptions = {
+  /** Whether adapters beside their base will do; without, a run of adapters is refused. Default false. */
+  readonly adaptersToo?: boolean;
   readonly settings?: ChatSettings;
   readonly signal?: AbortSignal;
   readonly onNotice?: (message: string) => void;
@@ -51,6 +53,8 @@ export async function openModel(name: string, options: OpenModelOptions = {}): P
   const { path, run } = await modelFolder(name);
   const { base } = await readSettings(path);
   if (base === undefined) return openOwn(name, path, settings);
+  // Whoever takes the weights alone would have the base without a word.
+  if (options.adaptersToo !== true) throw adaptersAlone(name);
   const under = await openModel(baseName(name, run), options);
   return { ...under, name, adapters: path };
 }
@@ -159,7 +163,8 @@ function baseName(name: string, run: ReadonlyRunFolder | undefined): string {
 function adaptersAlone(name: string): TabwrightError {
   return new TabwrightError(
     'config',
-    `${name} holds adapters of another model, and here every weight would be trained; use eval, collect, sft or train.`,
+    `${name} holds adapters of another model, and whole weights are needed here: eval, collect, sft and train take it ` +
+      'as it is; `tabwright model export --merged` makes a whole model of a pretrained one.',
     { code: 'adapters-alone', details: { name } },
   );
 }

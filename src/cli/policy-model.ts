@@ -70,7 +70,7 @@ export async function openPolicyModel(name: string, options: PolicyModelOptions)
 }
 
 async function openEmbedded(name: string, options: PolicyModelOptions): Promise<PolicyModel> {
-  const model = await openModel(name, options);
+  const model = await openModel(name, { ...options, adaptersToo: true });
   const { config, family, adapters, renderer } = model;
   const shape = family === undefined ? undefined : { family, hiddenSize: config.hiddenSize };
   const common = { name, kind: 'embedded', renderer, shape, isSlow: family !== undefined } as const;

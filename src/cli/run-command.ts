@@ -48,7 +48,7 @@ const FLAGS = {
   overwrite: ['--overwrite', 'delete the run that is in --out first'],
   model: [
     '--model <name>',
-    'nano, a model folder, a run folder, tinker:<name> or tinker://<checkpoint> (default: nano)',
+    'nano, hf:<name or folder>, gguf:<file>, a run or model folder, tinker:<name> or tinker://<checkpoint> (default: nano)',
   ],
   baseUrl: ['--base-url <url>', 'Tinker server of tinker:... models (default: TINKER_BASE_URL, then Tinker itself)'],
   quiet: ['--quiet', 'warnings and the result only'],

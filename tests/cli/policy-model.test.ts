@@ -1,10 +1,11 @@
 // Models by name, without a browser: how pretrained folders speak, what is refused, and adapters that a run of this
 // process trained, which lie beside their base.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openModel } from '../../src/cli/models.ts';
 import { openPolicyModel, type PolicyModel, type PolicyModelOptions } from '../../src/cli/policy-model.ts';
 import { findRemoteVoice } from '../../src/cli/remote-voice.ts';
 import type { Conversation, Datum, Trainer } from '../../src/core/index.ts';
@@ -109,7 +110,6 @@ describe('the tokenizer of a model on a server', () => {
     const told = await findRemoteVoice({ baseModel: 'theirs', ask, environment, signal });
     expect(told.names).toContain('Qwen/Qwen3-0.6B');
 
-    const { mkdir } = await import('node:fs/promises');
     const hub = join(folder, 'hub');
     const repo = join(hub, 'models--Qwen--Qwen3-8B');
     await mkdir(join(repo, 'snapshots'), { recursive: true });
@@ -177,9 +177,10 @@ describe('a run that trained adapters in this process', () => {
     expect(await score(second.dir)).toEqual(second.logprobs);
   });
 
-  it('is refused where nothing says what it adapts', async () => {
+  it('is refused where nothing says what it adapts, and where whole weights are needed', async () => {
     await using model = await open('nano');
     const { dir } = await runWithAdapters('alone', model, 'nano', 4);
     await expect(open(join(dir, 'checkpoints', 'sft-000003'))).rejects.toMatchObject({ code: 'unknown-base' });
+    await expect(openModel(dir)).rejects.toMatchObject({ code: 'adapters-alone' });
   });
 });

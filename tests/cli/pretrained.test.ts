@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/core/index.ts';
 import { reportSchema } from '../../src/experiments/index.ts';
 import { createRun, readRun } from '../../src/store/index.ts';
+import { hasSmolLm2, SMOLLM2_GGUF } from '../models/support.ts';
 import { runCli } from './run-cli.ts';
 import { writeTinyPretrained } from './tiny-pretrained.ts';
 
@@ -90,6 +91,20 @@ it('plays the same episodes in this process and through serve', { timeout: 900_0
   const again = ['eval', '--model', last.sampler_path!, '--base-url', server.url, '--episodes', '1', ...SMALL];
   await run([...again, '--out', join(folder, 'again')]);
 });
+
+it.skipIf(!hasSmolLm2)(
+  'a GGUF file of a published model plays, with tools by prompt',
+  { timeout: 600_000 },
+  async () => {
+    const out = join(folder, 'gguf');
+    const short = ['--episodes', '1', '--pages', '1', '--max-action-tokens', '24', '--context-length', '2048'];
+    await run(['eval', '--model', `gguf:${SMOLLM2_GGUF}`, ...short, '--out', out]);
+    const [{ turns, outcome }] = await (await readRun(out)).readRollouts('eval');
+    expect(outcome.kind).toBe('finished');
+    expect(turns.length).toBeGreaterThan(0);
+    expect(turns[0].promptTokens.length + 24).toBeLessThanOrEqual(2048);
+  },
+);
 
 it('trains adapters of nano in this process, and eval takes the run', { timeout: 600_000 }, async () => {
   const small = ['--pages', '2', '--groups', '4', '--group-size', '8', '--beta', '0'];

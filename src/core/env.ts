@@ -55,8 +55,11 @@ export interface Episode extends AsyncDisposable {
   /** PNG of what the agent sees now; rejects when the environment has no pictures. */
   screenshot(options: StepOptions): Promise<Uint8Array>;
   /** Ends it because the policy may say no more. Environments without it cannot be run under a budget of tokens. */
-  giveUp?(stop: StopReason, options: StepOptions): Promise<Outcome>;
+  giveUp?(stop: StopReason, options: StepOptions): Promise<GivenUp>;
 }
+
+/** How an episode ended that its policy did not end, with facts for its last turn; see `StepResult.info`. */
+export type GivenUp = { readonly outcome: Outcome; readonly info: JsonObject };
 
 /** Opens episodes. Implementations own their browsers and servers and release them when disposed. */
 export interface Env extends AsyncDisposable {

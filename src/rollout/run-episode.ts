@@ -8,8 +8,10 @@ import {
   type ActorConversation,
   type Env,
   type Episode,
+  type GivenUp,
   type Outcome,
   type Task,
+  type TokenUsage,
   type Trajectory,
   type Turn,
 } from '../core/index.ts';
@@ -135,6 +137,9 @@ async function play<R>(options: PlayOptions<R>): Promise<Outcome> {
     );
     const result = await operations.run('act', scope, (inner) => episode.step(action, { signal: inner }));
     const evidence = await kept(options, result.evidence, '-after');
+    const ended = result.outcome ?? result.invalid;
+    const spent = tokenBudget !== undefined && usage !== undefined && total(usage) > tokenBudget;
+    const givenUp = ended === undefined && spent ? await giveUp(options, scope) : undefined;
     const turn: Turn<R> = {
       ...record,
       action,
@@ -142,17 +147,14 @@ async function play<R>(options: PlayOptions<R>): Promise<Outcome> {
       nextPage: result.observation.page,
       ...(result.observation.notice === undefined ? {} : { notice: result.observation.notice }),
       changed: result.changed,
-      info: result.info,
+      info: { ...result.info, ...givenUp?.info },
       ...(screenshot === undefined ? {} : { screenshot }),
       ...(evidence === undefined ? {} : { evidence }),
     };
     turns.push(turn);
     onTurn?.(turn, request);
-    const outcome = result.outcome ?? result.invalid;
+    const outcome = ended ?? givenUp?.outcome;
     if (outcome !== undefined) return outcome;
-    if (tokenBudget !== undefined && usage !== undefined && usage.promptTokens + usage.completionTokens > tokenBudget) {
-      return giveUp(options, scope);
-    }
     past.push({ observation, action, record });
     observation = result.observation;
   }
@@ -165,7 +167,11 @@ async function play<R>(options: PlayOptions<R>): Promise<Outcome> {
 
 type Scope = { readonly episodeStart: number; readonly turnStart: number; readonly signal: AbortSignal };
 
-function giveUp<R>({ env, episode, operations }: PlayOptions<R>, scope: Scope): Promise<Outcome> {
+function total({ promptTokens, completionTokens }: TokenUsage): number {
+  return promptTokens + completionTokens;
+}
+
+function giveUp<R>({ env, episode, operations }: PlayOptions<R>, scope: Scope): Promise<GivenUp> {
   if (episode.giveUp === undefined) {
     throw new TabwrightError('config', `${env.name} has no end for an episode whose budget of tokens is spent.`, {
       code: 'no-token-budget',

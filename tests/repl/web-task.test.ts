@@ -248,7 +248,7 @@ describe('an episode of web-task', () => {
     const { trajectory, asked } = await play({ answers: bad, verify: solved });
     const told = asked.slice(1).map(({ body }) => String(body.messages.at(-1)?.content));
     expect(told).toEqual([
-      expect.stringMatching(/^Nothing was run: the arguments of the call are no JSON object\. Call browser_repl/),
+      expect.stringMatching(/^Nothing was run: the arguments of the call are no JSON object, or one nested deeper than 100\. Call browser_repl/),
       expect.stringMatching(/^Nothing was run: there is no tool "browser"; the only tool is browser_repl\./),
       'The cell ran.\n\n1',
       expect.stringMatching(/^Nothing was run: browser_repl: /),
@@ -269,6 +269,8 @@ describe('an episode of web-task', () => {
     // The server counts 11 + 7 tokens a turn.
     const tokens = await play({ answers: cells, tokenBudget: 17, verify: solved });
     expect([tokens.trajectory.turns.length, tokens.trajectory.outcome]).toMatchObject([1, { stop: 'token_budget' }]);
+    // However an episode ends, its last turn has the whole log.
+    for (const { trajectory } of [turns, tokens]) expect(trajectory.turns.at(-1)?.info).toHaveProperty('log');
   });
 
   it.each([

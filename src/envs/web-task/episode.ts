@@ -156,7 +156,7 @@ export async function openWebEpisode(options: OpenWebEpisodeOptions): Promise<Ep
       if (png !== undefined) return png;
       throw new TabwrightError('browser', 'the page gives no picture', { code: 'no-picture', retryable: true });
     },
-    giveUp: (stop, call) => end(stop, undefined, call),
+    giveUp: async (stop, call) => ({ outcome: await end(stop, undefined, call), info: wholeLog() }),
     [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
   };
 }

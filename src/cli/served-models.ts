@@ -31,6 +31,8 @@ export type ServedModelsOptions = {
   readonly signal: AbortSignal;
   /** Told how far a model of the hub has come. */
   readonly onProgress?: ResolveModelOptions['onProgress'];
+  /** Told of what is not there but does not keep a model from being served. */
+  readonly warn: (message: string) => void;
 };
 
 /** Dispose of the backends when the server is down. */
@@ -50,7 +52,7 @@ export async function openServedModels(options: ServedModelsOptions): Promise<re
 async function openServed(
   name: string,
   aliases: readonly string[],
-  { threads, contextLength, chatFormat: chatFormatName, signal, onProgress }: ServedModelsOptions,
+  { threads, contextLength, chatFormat: asked, signal, onProgress, warn }: ServedModelsOptions,
 ): Promise<ServedModel> {
   const files = await findPretrained(name, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
   const open = async () => {
@@ -66,7 +68,7 @@ async function openServed(
   const names = [...new Set([name, ...(hubName === undefined ? [] : [hubName]), ...aliases])];
   const voice = await openVoice(files);
   const { tokenizer, endTokens } = voice;
-  const format = formatOf(names, voice, chatFormatName);
+  const format = formatOf(names, voice, { asked, warn });
   return {
     names,
     endTokens,
@@ -78,11 +80,21 @@ async function openServed(
 }
 
 /** As it is asked for, as the known model of one of its names speaks, or by its own template; without any, chat is refused. */
-function formatOf(names: readonly string[], voice: Voice, asked: string | undefined): ChatFormat | undefined {
+function formatOf(
+  names: readonly string[],
+  { template, tokenizer }: Voice,
+  { asked, warn }: { readonly asked: string | undefined; readonly warn: (message: string) => void },
+): ChatFormat | undefined {
   const known = asked ?? knownFormat(names);
   if (known !== undefined) return chatFormat(known);
-  const { template, tokenizer } = voice;
-  return template === undefined ? undefined : createTemplateFormat({ name: names[0], ...template, tokenizer });
+  if (template === undefined) return undefined;
+  try {
+    return createTemplateFormat({ name: names[0], ...template, tokenizer });
+  } catch (error) {
+    if (!(error instanceof TabwrightError)) throw error;
+    warn(`${names[0]} is served without chat, unless --chat-format is given. ${error.message}`);
+    return undefined;
+  }
 }
 
 /** The format of the first name that is a known model's. */

@@ -138,6 +138,7 @@ test(
         return client.samples(await client.submit('asample', asked));
       });
       let done = false;
+      const start = performance.now();
       const work = Promise.all([...passes, ...samples]).finally(() => (done = true));
       let slowest = 0;
       while (!done) {
@@ -146,8 +147,9 @@ test(
         slowest = Math.max(slowest, performance.now() - began);
       }
       expect(await work).toHaveLength(4 + 256);
-      // The SDK gives a heartbeat ten seconds; a thread that computed would not have come to it for much of the work.
-      expect(slowest).toBeLessThan(5_000);
+      // The SDK gives a heartbeat ten seconds; a thread that computed would not have come to it for most of the work. Where
+      // other programs hold the processors, everything is slow alike, so a share of the whole is allowed.
+      expect(slowest).toBeLessThan(Math.max(5_000, (performance.now() - start) / 3));
     } finally {
       await server.stop();
     }

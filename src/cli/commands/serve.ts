@@ -71,6 +71,7 @@ export const serve: CommandSpec<typeof schema> = {
       contextLength: config.contextLength,
       chatFormat: config.chatFormat,
       signal,
+      warn: note,
       onProgress: fetching((message) => listener({ kind: 'note', level: 'info', message })),
     });
     try {

@@ -4,6 +4,8 @@
 export type ArrivalsOptions = {
   /** Milliseconds without another one after which all start. */
   readonly quietMs: number;
+  /** The same while fewer have come than started together last time: whoever asks in a round mostly asks as many again. */
+  readonly patientMs: number;
   /** Longest that the first of them is held. */
   readonly mostMs: number;
 };
@@ -11,6 +13,7 @@ export type ArrivalsOptions = {
 export class Arrivals {
   readonly #options: ArrivalsOptions;
   #held: (() => void)[] = [];
+  #lastCount = 0;
   #firstAt = 0;
   #lastAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -29,7 +32,7 @@ export class Arrivals {
     this.#lastAt = performance.now();
     if (this.#held.length === 0) {
       this.#firstAt = this.#lastAt;
-      this.#wait(this.#options.quietMs);
+      this.#wait(Math.min(this.#options.quietMs, this.#options.mostMs));
     }
     return new Promise((resolve) => this.#held.push(resolve));
   }
@@ -46,9 +49,9 @@ export class Arrivals {
   }
 
   #check(): void {
-    const { quietMs, mostMs } = this.#options;
-    const now = performance.now();
-    const left = Math.min(this.#lastAt + quietMs, this.#firstAt + mostMs) - now;
+    const { quietMs, patientMs, mostMs } = this.#options;
+    const quiet = this.#held.length < this.#lastCount ? patientMs : quietMs;
+    const left = Math.min(this.#lastAt + quiet, this.#firstAt + mostMs) - performance.now();
     if (left > 0) this.#wait(left);
     else this.#start();
   }
@@ -56,6 +59,7 @@ export class Arrivals {
   #start(): void {
     clearTimeout(this.#timer);
     const held = this.#held;
+    this.#lastCount = held.length;
     this.#held = [];
     for (const start of held) start();
   }

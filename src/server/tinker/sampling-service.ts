@@ -34,8 +34,7 @@ export type SamplingSession = SamplerSource & {
 type Held = { readonly sampler: Sampler; users: number; closing: boolean };
 
 /** Bodies of one client come within a few milliseconds of each other; a batch takes a hundred and more. */
-const QUIET_MS = 4;
-const LONGEST_HOLD_MS = 40;
+const HOLD = { quietMs: 4, patientMs: 20, mostMs: 60 };
 
 /** Clones of a client count from multiples of this. */
 const CLONE_STRIDE = 1_000_000_000n;
@@ -47,7 +46,7 @@ export class SamplingService {
   /** By model, oldest first. */
   readonly #held = new Map<string, Held[]>();
   readonly #closing = new AbortController();
-  readonly #arrivals = new Arrivals({ quietMs: QUIET_MS, mostMs: LONGEST_HOLD_MS });
+  readonly #arrivals = new Arrivals(HOLD);
   #pending = 0;
   #direct = 0;
 

@@ -26,7 +26,11 @@ import {
   type ToProcess,
 } from './engine-process-messages.ts';
 
-export type ProcessBackend = Backend & { readonly architecture: string };
+export type ProcessBackend = Backend & {
+  readonly architecture: string;
+  /** Resolves with the reason when the process has ended though nobody asked it to. */
+  readonly gone: Promise<Error>;
+};
 
 type Pending = {
   readonly resolve: (answer: { value: unknown; step?: number | undefined }) => void;
@@ -69,9 +73,13 @@ function processBackend(
 ): ProcessBackend {
   const pending = new Map<number, Pending>();
   let ids = 0;
+  let disposing = false;
   let ended: Error | undefined;
+  let tellGone: (error: Error) => void;
+  const whenGone = new Promise<Error>((resolve) => (tellGone = resolve));
   const end = (error: Error): void => {
     ended ??= error;
+    if (!disposing) tellGone(ended);
     for (const { reject } of pending.values()) reject(ended);
     pending.clear();
   };
@@ -181,6 +189,7 @@ function processBackend(
     vocabSize,
     contextLength,
     architecture,
+    gone: whenGone,
     async createTrainer(options, callOptions) {
       return trainer((await call(0, 'createTrainer', [options], callOptions)).value as Made, 0);
     },
@@ -188,8 +197,10 @@ function processBackend(
       return sampler((await call(0, 'openSampler', [path], callOptions)).value as Made);
     },
     async [Symbol.asyncDispose]() {
+      disposing = true;
       await dispose(0);
-      const exited = child.exitCode === null ? once(child, 'exit') : undefined;
+      const running = child.exitCode === null && child.signalCode === null;
+      const exited = running ? once(child, 'exit') : undefined;
       if (child.connected) child.disconnect();
       await exited;
     },

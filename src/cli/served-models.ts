@@ -13,7 +13,7 @@ import {
   modelFamily,
   type ChatFormat,
 } from '../tokens/index.ts';
-import { openEngineProcess } from './engine-process.ts';
+import { openEngineProcess, type ProcessBackend } from './engine-process.ts';
 import type { ResolveModelOptions } from './model-source.ts';
 import { findPretrained, openVoice, type Voice } from './open-pretrained.ts';
 
@@ -36,10 +36,13 @@ export type ServedModelsOptions = {
 };
 
 /** Dispose of the backends when the server is down. */
-export async function openServedModels(options: ServedModelsOptions): Promise<readonly ServedModel[]> {
+/** A model that is served from a process of its own. */
+export type OpenedModel = ServedModel & { readonly backend: ProcessBackend };
+
+export async function openServedModels(options: ServedModelsOptions): Promise<readonly OpenedModel[]> {
   const names = listOf(options.models);
   const aliases = readAliases(names, options.aliases);
-  const opened: ServedModel[] = [];
+  const opened: OpenedModel[] = [];
   try {
     for (const name of names) opened.push(await openServed(name, aliases.get(name) ?? [], options));
   } catch (error) {
@@ -53,7 +56,7 @@ async function openServed(
   name: string,
   aliases: readonly string[],
   { threads, contextLength, chatFormat: asked, signal, onProgress, warn }: ServedModelsOptions,
-): Promise<ServedModel> {
+): Promise<OpenedModel> {
   const files = await findPretrained(name, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
   const open = async () => {
     const backend = await openEngineProcess({ model: name, files, threads, contextLength }, signal);

@@ -248,7 +248,9 @@ describe('an episode of web-task', () => {
     const { trajectory, asked } = await play({ answers: bad, verify: solved });
     const told = asked.slice(1).map(({ body }) => String(body.messages.at(-1)?.content));
     expect(told).toEqual([
-      expect.stringMatching(/^Nothing was run: the arguments of the call are no JSON object, or one nested deeper than 100\. Call browser_repl/),
+      expect.stringMatching(
+        /^Nothing was run: the arguments of the call are no JSON object, or one nested deeper than 100\. Call browser_repl/,
+      ),
       expect.stringMatching(/^Nothing was run: there is no tool "browser"; the only tool is browser_repl\./),
       'The cell ran.\n\n1',
       expect.stringMatching(/^Nothing was run: browser_repl: /),

@@ -1,6 +1,6 @@
 // Checkpoints by Tinker's API: saved, listed, kept, published, deleted, gone on from, and still there after a restart.
 
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -51,6 +51,22 @@ test('paths have three parts, and a name saved again with the same weights is th
   expect(await save(2, '000010')).toBe(path);
   expect((await client.get(`training_runs/${model}/checkpoints`))['checkpoints']).toEqual([before]);
   expect(await saveSampler(3, '000010')).toBe(`tinker://${model}/sampler_weights/000010`);
+});
+
+test('a name saved again with the same weights takes over what is said of its time and notes', async () => {
+  const path = await save(1, 'a', { ttl_seconds: 60 });
+  expect(await save(2, 'a', { user_metadata: { note: 'kept' } })).toBe(path);
+  const [record] = (await client.get(`training_runs/${model}/checkpoints`))['checkpoints'] as JsonBody[];
+  expect(record).toMatchObject({ user_metadata: { note: 'kept' } });
+  expect(record['expires_at'] ?? null).toBeNull();
+  expect(await restored(path, false)).toBeCloseTo(await loss(model, 3), 6);
+});
+
+test('what a killed server had made for downloads is gone when the next one starts', async () => {
+  await mkdir(join(folder, 'exports', 'left-over'), { recursive: true });
+  await server[Symbol.asyncDispose]();
+  server = await serveTabular({ folder, limits: { longPollMs: 50 } });
+  expect(await readdir(folder)).not.toContain('exports');
 });
 
 test('a name with other weights is refused as data, or overwritten where that is asked for', async () => {

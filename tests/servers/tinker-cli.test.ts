@@ -24,7 +24,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-type Serving = { readonly url: string; readonly models: readonly string[]; stop: () => Promise<number | null> };
+type Serving = {
+  readonly url: string;
+  readonly models: readonly string[];
+  readonly pid: number;
+  readonly stop: () => Promise<number | null>;
+  /** Code and standard error, when it ends by itself. */
+  readonly ended: () => Promise<{ readonly code: number | null; readonly stderr: string }>;
+};
 
 async function serve(args: readonly string[], env: Record<string, string> = {}): Promise<Serving> {
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve', ...args, '--json'], {
@@ -44,6 +51,8 @@ async function serve(args: readonly string[], env: Record<string, string> = {}):
   });
   return {
     ...result,
+    pid: child.pid!,
+    ended: async () => ({ code: (await exited)[0], stderr }),
     stop: async () => {
       child.kill('SIGTERM');
       return (await exited)[0];
@@ -181,3 +190,16 @@ test('aliases are of the first model, or of the one that they name', () => {
   ]);
   expect(() => readAliases(['a'], 'x=c')).toThrow(/c is not among the models/);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a server whose engine is killed ends with code 1 and says why',
+  async () => {
+    const server = await serve(elsewhere(commands[0]));
+    const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').trim().split(' ');
+    const engine = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engine-process'))!;
+    process.kill(Number(engine), 'SIGKILL');
+    const { code, stderr } = await server.ended();
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/engine of nano has ended/)]);
+  },
+  TIMEOUT,
+);

@@ -123,6 +123,8 @@ test('JSON of SDK 0.24: null where protobuf has NaN', async () => {
 test.each<[JsonBody, RegExp]>([
   [{ prompt_alt_tokens_k: 2 }, /prompt_alt_tokens_k is not supported/],
   [{ record_stability_info: true }, /record_stability_info is not supported.*importance_sampling/],
+  [{ topk_sample_logprobs: -1 }, /topk_sample_logprobs is -1; it must be from 0 to/],
+  [{ prompt_logprobs: true, prompt_logprobs_last_n: -2 }, /prompt_logprobs_last_n is -2/],
   [{ topk_sample_logprobs: 2 }, /topk_sample_logprobs is not supported by this model/],
   [{ num_samples: 0 }, /num_samples is 0/],
   [{ prompt: { chunks: [] } }, /prompt: it has no tokens/],

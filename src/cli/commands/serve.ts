@@ -95,10 +95,13 @@ export const serve: CommandSpec<typeof schema> = {
         ].join('\n'),
         { url: server.url, models: names, checkpoints },
       );
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else onAbort(signal, resolve);
+      const stopped = new Promise<undefined>((resolve) => {
+        if (signal.aborted) resolve(undefined);
+        else onAbort(signal, () => resolve(undefined));
       });
+      // Without its engine a server would refuse everything for ever, and whoever watches over it would not notice.
+      const failure = await Promise.race([stopped, ...models.map(({ backend }) => backend.gone)]);
+      if (failure !== undefined) throw failure;
     } finally {
       for (const { backend } of models) await backend[Symbol.asyncDispose]();
     }

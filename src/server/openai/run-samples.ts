@@ -3,7 +3,7 @@
 import { isGiven } from '../tinker/absent.ts';
 import type { SampledSequence, Sampler, SampleOptions, Tokenizer, TopToken } from '../../core/index.ts';
 import { refusal, userFault } from '../tinker/refusals.ts';
-import { stopsAt } from '../tinker/sampling-params.ts';
+import { engineSeed, stopsAt } from '../tinker/sampling-params.ts';
 import type { SamplerSource, SamplingService } from '../tinker/sampling-service.ts';
 import type { ServedModel } from '../tinker/served-model.ts';
 
@@ -76,7 +76,7 @@ export function runSamples({ source, sampling, ask, signal, onToken }: SampleRun
       topP: ask.topP ?? 1,
       topK: ask.topK ?? -1,
       stop: [...new Set([...endTokens, ...ask.stopTokens])],
-      ...(!isGiven(ask.seed) ? {} : { seed: Math.abs(ask.seed) }),
+      ...(!isGiven(ask.seed) ? {} : { seed: engineSeed(BigInt(ask.seed)) }),
       ...(ask.topLogprobs > 0 ? { topLogprobs: ask.topLogprobs } : {}),
     },
   };

@@ -98,7 +98,7 @@ export class CheckpointStore {
     const { runId, kind, name, content, overwrite, ttlSeconds, userMetadata } = options;
     const run = this.#run(runId);
     const old = this.find({ runId, kind, name });
-    if (old?.record.content === content) return old;
+    if (old?.record.content === content) return this.#again(old, options);
     if (old !== undefined && !overwrite) {
       const path = formatPath({ runId, kind, name });
       throw userFault(`path ${path} exists with other weights; save under another name or with overwrite=true.`);
@@ -127,6 +127,22 @@ export class CheckpointStore {
       throw error;
     }
     if (before !== undefined) await rm(join(parent, before.folder), { recursive: true, force: true });
+    return this.get({ runId, kind, name });
+  }
+
+  /** The same weights under the same name: what this request says of their time and notes holds, the weights stay. */
+  async #again(
+    old: StoredCheckpoint,
+    { runId, kind, name, ttlSeconds, userMetadata }: SaveOptions,
+  ): Promise<StoredCheckpoint> {
+    const { expiresAt, userMetadata: noted, ...kept } = old.record;
+    if (ttlSeconds === undefined && expiresAt === undefined && userMetadata === undefined && noted === undefined)
+      return old;
+    await this.#keep(runId, {
+      ...kept,
+      ...(ttlSeconds === undefined ? {} : { expiresAt: new Date(this.#now() + ttlSeconds * 1000).toISOString() }),
+      ...(userMetadata === undefined ? {} : { userMetadata }),
+    });
     return this.get({ runId, kind, name });
   }
 

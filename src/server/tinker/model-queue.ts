@@ -20,7 +20,7 @@ export class ModelQueue {
   readonly #refused = new Set<number>();
   #next = 1;
   #running: Promise<void> | undefined;
-  #gap: NodeJS.Timeout | undefined;
+  #gap: { readonly timer: NodeJS.Timeout; readonly missing: number } | undefined;
   #closed: unknown;
 
   constructor({ gapMs }: ModelQueueOptions) {
@@ -67,7 +67,7 @@ export class ModelQueue {
   /** Fails what is held; resolves when what runs has ended. */
   async close(reason: unknown): Promise<void> {
     this.#closed ??= reason;
-    clearTimeout(this.#gap);
+    this.#stopGap();
     this.#failHeld(reason);
     await this.#running;
   }
@@ -76,12 +76,12 @@ export class ModelQueue {
     if (this.#running !== undefined) return;
     while (this.#refused.delete(this.#next)) this.#next++;
     const job = this.#jobs.get(this.#next);
-    clearTimeout(this.#gap);
-    this.#gap = undefined;
     if (job === undefined) {
-      if (this.#jobs.size > 0) this.#gap = setTimeout(() => this.#giveUpGap(), this.#gapMs).unref();
+      if (this.#jobs.size > 0) this.#waitForGap();
+      else this.#stopGap();
       return;
     }
+    this.#stopGap();
     this.#jobs.delete(this.#next++);
     this.#running = job.run().finally(() => {
       this.#running = undefined;
@@ -89,11 +89,26 @@ export class ModelQueue {
     });
   }
 
+  /** The time counts from when the gap was seen, however much arrives behind it. */
+  #waitForGap(): void {
+    if (this.#gap?.missing === this.#next) return;
+    this.#stopGap();
+    this.#gap = { timer: setTimeout(() => this.#giveUpGap(), this.#gapMs).unref(), missing: this.#next };
+  }
+
+  #stopGap(): void {
+    clearTimeout(this.#gap?.timer);
+    this.#gap = undefined;
+  }
+
   /** What waits would run on a state that its sender never meant, so it fails, and later requests go on from there. */
   #giveUpGap(): void {
     const missing = this.#next;
-    const last = Math.max(...this.#jobs.keys(), ...this.#refused);
+    let last = missing;
+    for (const sequence of this.#jobs.keys()) last = Math.max(last, sequence);
+    for (const sequence of this.#refused) last = Math.max(last, sequence);
     this.#next = last + 1;
+    this.#stopGap();
     this.#refused.clear();
     this.#failHeld(serverFault(`Request ${missing} of this model did not arrive within ${this.#gapMs / 1000} s.`));
   }

@@ -59,7 +59,12 @@ export function addFutureRoutes(app: Hono, services: Services): void {
       });
     }
     if ('failure' in settled) return context.json(failureBody(settled.failure));
-    return answer(context, settled.value);
+    try {
+      return answer(context, settled.value);
+    } catch (error) {
+      // JSON has no words for NaN and infinity. An answer with a 5xx would be asked for again for ever.
+      return context.json(failureBody(error));
+    }
   });
 
   app.post('/retrieve_futures', async (context) => {

@@ -26,6 +26,13 @@ export type ReadSample = {
 /** The engine takes seeds up to 2^53 and adds to them. */
 const SEED_BITS = 48;
 const MAX_SAMPLES = 1024;
+/** Numbers that one request may ask for beside its samples: a small body can ask for far more than memory holds. */
+const MAX_SCORES = 4_000_000;
+
+/** A client's seed as the engine takes it. */
+export function engineSeed(seed: bigint): number {
+  return Number(BigInt.asUintN(SEED_BITS, seed));
+}
 
 export function readSample(request: WireSampleRequest, { backend, endTokens, tokenizer }: ServedModel): ReadSample {
   if (request.promptAltTokensK > 0) throw userFault('prompt_alt_tokens_k is not supported; leave it at 0.');
@@ -55,6 +62,7 @@ export function readSample(request: WireSampleRequest, { backend, endTokens, tok
   }
   if (!(topP > 0 && topP <= 1)) throw userFault(`sampling_params.top_p is ${topP}; it must be above 0, at most 1.`);
   if (!(topK === -1 || topK >= 1)) throw userFault(`sampling_params.top_k is ${topK}; it must be -1 or at least 1.`);
+  checkScores(request, { length: prompt.length, sampled: numSamples * wanted, vocabSize });
   const score = readScore(request, prompt.length, vocabSize);
   const stops = readStop(stop, endTokens, tokenizer);
   return {
@@ -66,7 +74,7 @@ export function readSample(request: WireSampleRequest, { backend, endTokens, tok
       topK,
       topP,
       stop: stops.tokens,
-      ...(seed === undefined ? {} : { seed: Number(BigInt.asUintN(SEED_BITS, seed)) }),
+      ...(seed === undefined ? {} : { seed: engineSeed(seed) }),
       ...(request.topkSampleLogprobs > 0 ? { topLogprobs: request.topkSampleLogprobs } : {}),
     },
     ...(stops.when === undefined ? {} : { stopWhen: stops.when }),
@@ -74,14 +82,35 @@ export function readSample(request: WireSampleRequest, { backend, endTokens, tok
   };
 }
 
+type ScoreBounds = { readonly length: number; readonly sampled: number; readonly vocabSize: number };
+
+function checkScores(request: WireSampleRequest, { length, sampled, vocabSize }: ScoreBounds): void {
+  const targets = request.targetPromptLogprobs?.shape;
+  const asked = [
+    ['topk_prompt_logprobs', request.topkPromptLogprobs, length],
+    ['topk_sample_logprobs', request.topkSampleLogprobs, sampled],
+  ] as const;
+  for (const [name, k, positions] of asked) {
+    if (!(Number.isInteger(k) && k >= 0 && k <= vocabSize)) {
+      throw userFault(`${name} is ${k}; it must be from 0 to the vocabulary's ${vocabSize}.`);
+    }
+    checkCount(name, k * positions);
+  }
+  checkCount('target_prompt_logprobs', targets?.reduce((product, size) => product * size, 1) ?? 0);
+  const lastN = request.promptLogprobsLastN;
+  if (lastN !== undefined && !(Number.isInteger(lastN) && lastN >= 0)) {
+    throw userFault(`prompt_logprobs_last_n is ${lastN}; it must be a whole number from 0.`);
+  }
+}
+
+function checkCount(name: string, count: number): void {
+  if (count > MAX_SCORES) {
+    throw userFault(`${name} asks for ${count} log-probabilities; at most ${MAX_SCORES} a request are given.`);
+  }
+}
+
 function readScore(request: WireSampleRequest, length: number, vocabSize: number): ReadSample['score'] {
   const { promptLogprobs, promptLogprobsLastN, topkPromptLogprobs, targetPromptLogprobs } = request;
-  for (const [name, k] of [
-    ['topk_prompt_logprobs', topkPromptLogprobs],
-    ['topk_sample_logprobs', request.topkSampleLogprobs],
-  ] as const) {
-    if (k > vocabSize) throw userFault(`${name} is ${k}, more than the vocabulary of ${vocabSize}.`);
-  }
   if (!promptLogprobs && topkPromptLogprobs === 0 && targetPromptLogprobs === undefined) return undefined;
   let targets: readonly number[] | undefined;
   if (targetPromptLogprobs !== undefined) {

@@ -31,7 +31,7 @@ export type SamplingSession = SamplerSource & {
 };
 
 /** A snapshot that has no name; it is closed when enough newer ones of its model are there. */
-type Held = { readonly sampler: Sampler; users: number; closing: boolean };
+type Held = { readonly id: string; readonly sampler: Sampler; users: number; closing: boolean };
 
 /** Bodies of one client come within a few milliseconds of each other; a batch takes a hundred and more. */
 const HOLD = { quietMs: 4, patientMs: 20, mostMs: 60 };
@@ -81,7 +81,12 @@ export class SamplingService {
   async hold(model: TrainingModel, sequence: number): Promise<string> {
     const id = samplerId(model.sessionId, sequence);
     if (this.#sessions.has(id)) return id;
-    const held: Held = { sampler: await model.snapshot(), users: 0, closing: false };
+    const sampler = await model.snapshot();
+    if (this.#parts.sessions.find(model.sessionId)?.ended !== undefined) {
+      await sampler[Symbol.asyncDispose](); // the session's end has already closed what there was
+      throw serverFault(`The session ${model.sessionId} ended while a sampler was made.`);
+    }
+    const held: Held = { id, sampler, users: 0, closing: false };
     const all = this.#held.get(model.id) ?? [];
     this.#held.set(model.id, all);
     all.push(held);
@@ -105,6 +110,7 @@ export class SamplingService {
       },
     });
     this.#parts.sessions.find(model.sessionId)?.samplerIds.add(id);
+    for (const { id: old } of over) this.#sessions.get(old)?.completions.clear();
     await Promise.all(over.map(close));
     return id;
   }

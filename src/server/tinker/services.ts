@@ -1,5 +1,6 @@
 // The services of the server put together, with what has to happen now and then and at the end. Knows no HTTP.
 
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CheckpointService } from './checkpoint-service.ts';
 import { CheckpointStore } from './checkpoint-store.ts';
@@ -32,6 +33,9 @@ const SWEEP_MS = 5_000;
 
 export async function createServices({ models, folder, limits, onFailure }: ServicesOptions): Promise<Services> {
   const checkpoints = await CheckpointStore.open(join(folder, 'runs'));
+  // What a killed server had made for downloads would be in the way of what is made anew.
+  const exports = join(folder, 'exports');
+  await rm(exports, { recursive: true, force: true });
   const metrics: ServerMetrics = createMetrics();
   const now = (): number => performance.now();
   const futures = new FutureStore<Result>({
@@ -53,7 +57,7 @@ export async function createServices({ models, folder, limits, onFailure }: Serv
   const parts: ServiceParts = { limits, models: served, sessions, futures, checkpoints, metrics, onFailure };
   const training = new TrainingService(parts);
   const sampling = new SamplingService(parts);
-  const saving = new CheckpointService(checkpoints, served, join(folder, 'exports'));
+  const saving = new CheckpointService(checkpoints, served, exports);
   metrics.gauge('tabwright_sessions', 'Sessions that live.', () => sessions.live);
   metrics.gauge('tabwright_waiting_polls', 'Long polls that are held open.', () => futures.waiting);
   metrics.gauge('tabwright_futures', 'Results that are kept and work that is pending.', () => futures.size);

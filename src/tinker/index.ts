@@ -1,6 +1,6 @@
 // Tinker's API: its wire, for clients and servers, and a client of it.
 
-export { findApiKey, isLoopback, type ApiKeyOptions } from './client/api-key.ts';
+export { checkKeyChannel, findApiKey, isLoopback, type ApiKeyOptions } from './client/api-key.ts';
 export { DEFAULT_PACING, type Pacing } from './client/pacing.ts';
 export { RestClient, type CheckpointName, type Page } from './client/rest-client.ts';
 export { SamplingClient, type SampleCall, type SampleResult } from './client/sampling-client.ts';
@@ -12,7 +12,8 @@ export {
   type LoraSettings,
   type ServiceClientOptions,
 } from './client/service-client.ts';
-export { TrainingClient, type LossSettings, type SaveOptions, type WireCustomLoss } from './client/training-client.ts';
+export type { WireCustomLoss } from './client/custom-loss.ts';
+export { TrainingClient, type LossSettings, type SaveOptions } from './client/training-client.ts';
 export { TinkerBackend, type TinkerBackendOptions } from './tinker-backend.ts';
 export { TinkerSampler } from './tinker-sampler.ts';
 export { TinkerTrainer } from './tinker-trainer.ts';

@@ -20,7 +20,7 @@ export type TinkerBackendOptions = {
   readonly baseModel: string;
   /** Of the tokenizer that belongs to the model. */
   readonly vocabSize: number;
-  /** Longest sequence in tokens; what the server says holds where it says something. Default 32,768. */
+  /** Longest sequence on the server in tokens; what the server says holds where it says something. Default 32,768. */
   readonly contextLength?: number;
 };
 
@@ -39,7 +39,8 @@ export class TinkerBackend implements Backend {
     this.#baseModel = options.baseModel;
     this.modelName = `tinker:${options.baseModel}`;
     this.vocabSize = options.vocabSize;
-    this.contextLength = options.contextLength ?? 32_768;
+    // A prompt is scored by asking for one token more, which needs its place too.
+    this.contextLength = (options.contextLength ?? 32_768) - 1;
   }
 
   static async open(options: TinkerBackendOptions, { signal }: CallOptions = {}): Promise<TinkerBackend> {

@@ -11,7 +11,7 @@ import type {
   LossName,
   Trainer,
 } from '../core/index.ts';
-import { isUnknownEndpoint } from './client/client-error.ts';
+import { isTinkerError, isUnknownEndpoint } from './client/client-error.ts';
 import type { ServiceClient } from './client/service-client.ts';
 import type { TrainingClient } from './client/training-client.ts';
 import { summedLoss, wireDatum, wireLossConfig } from './datums.ts';
@@ -20,6 +20,9 @@ import { parseTinkerPath, type ForwardBackwardOutput } from './wire/index.ts';
 
 /** Under which a saved state says how many steps are behind it. */
 const STEP_KEY = 'tabwright_step';
+
+/** Failures that say nothing of the work itself: its result has not come through. */
+const UNHEARD = ['tinker-result-timeout', 'tinker-unavailable', 'tinker-unreachable', 'tinker-timeout'] as const;
 
 export type TinkerTrainerOptions = {
   readonly service: ServiceClient;
@@ -92,6 +95,10 @@ export class TinkerTrainer implements Trainer {
     const { learningRate, beta1 = 0.9, beta2 = 0.95, eps = 1e-12, weightDecay = 0, gradClipNorm = 0 } = params;
     // Counted when it is asked for, so that a state saved right after it says so too.
     this.#step++;
+    const turn = { begun: false };
+    const onBegin = (): void => {
+      turn.begun = true;
+    };
     try {
       const metrics = await client.optimStep(
         {
@@ -102,11 +109,13 @@ export class TinkerTrainer implements Trainer {
           weight_decay: weightDecay,
           grad_clip_norm: gradClipNorm,
         },
-        options,
+        { ...options, onBegin },
       );
       return { metrics };
     } catch (error) {
-      this.#step--;
+      // A step whose turn has begun is made, whether or not somebody waits for its result; one that was refused is not.
+      const goesOn = turn.begun && (options.signal?.aborted === true || isTinkerError(error, ...UNHEARD));
+      if (!goesOn) this.#step--;
       throw error;
     }
   }
@@ -150,7 +159,7 @@ export class TinkerTrainer implements Trainer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loading;
-    await this.#client.unload();
+    await this.#client.release();
   }
 
   /** The client of the model that is trained, once a state that is being loaded is there. */

@@ -8,6 +8,7 @@ import {
   encodeSampleResponse,
   floatTensor,
   intTensor,
+  TinkerTrainer,
   type SampleCall,
   type WireDatum,
 } from '../../src/tinker/index.ts';
@@ -113,6 +114,22 @@ describe('polling', () => {
     const service = await server.connect({ onNotice: (message) => notices.push(message) });
     await (await service.createSamplingClient({ baseModel: 'm' })).sample(CALL);
     expect(notices).toEqual(['The Tinker server lets requests wait: busy']);
+  });
+
+  it('of a server with ever new reasons for waiting the last few are remembered', async () => {
+    const notices: string[] = [];
+    const waiting = (reason: number): Answer => ({ status: 408, json: { error: `place ${reason}` } });
+    const reasons = Array.from({ length: 20 }, (_, reason) => waiting(reason));
+    await using server = await scripted({
+      asample: () => ({ json: { request_id: 'r' } }),
+      retrieve_future: [...reasons, waiting(19), waiting(0), SAMPLED],
+    });
+    const service = await server.connect({ onNotice: (message) => notices.push(message) });
+    await (await service.createSamplingClient({ baseModel: 'm' })).sample(CALL);
+    // On a busy machine a late sign of life is reported too.
+    const told = notices.filter((message) => message.includes('lets requests wait'));
+    expect(told).toHaveLength(21);
+    expect(told[20]).toContain('place 0');
   });
 
   it('a failure as data is final and carries category and request id', async () => {
@@ -339,6 +356,69 @@ describe('training', () => {
   });
 });
 
+describe('a trainer', () => {
+  const accept = (): Answer => ({ json: { request_id: 'x' } });
+  const trainerOn = async (server: Awaited<ReturnType<typeof scripted>>): Promise<TinkerTrainer> => {
+    const service = await server.connect();
+    return new TinkerTrainer({ service, client: await service.createTrainingClient({ baseModel: 'm' }), step: 0 });
+  };
+
+  it('is left with one attempt where the server has gone, and the failure before it stays the failure', async () => {
+    await using server = await scripted({ unload_model: () => ({ cut: true }), retrieve_future: polls() });
+    const failing = async (): Promise<void> => {
+      await using trainer = await trainerOn(server);
+      throw new Error(`the first failure, at step ${trainer.step}`);
+    };
+    await expect(failing()).rejects.toThrow(/^the first failure, at step 0$/);
+    expect(server.of('unload_model')).toHaveLength(1);
+  });
+
+  it('is left soon where the server is too busy to say that the model is gone', async () => {
+    const again: Answer = { json: { type: 'try_again', queue_state: 'active' } };
+    await using server = await scripted({ unload_model: accept, retrieve_future: polls(again) });
+    const trainer = await trainerOn(server);
+    const start = performance.now();
+    await trainer[Symbol.asyncDispose]();
+    await trainer[Symbol.asyncDispose]();
+    expect(performance.now() - start).toBeLessThan(QUICK.retryBudgetMs / 2);
+    expect(server.of('unload_model')).toHaveLength(1);
+    await expect(trainer.saveState('a')).rejects.toMatchObject({ code: 'tinker-closed' });
+  });
+
+  it('counts a step that goes on without its caller, none that was refused or never began', async () => {
+    let open: () => void;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    let steps = 0;
+    await using server = await scripted({
+      optim_step: () => (++steps === 2 ? { status: 422, json: { detail: 'no' } } : accept()),
+      save_weights: async () => (await gate, accept()),
+      retrieve_future: ({ headers }) => {
+        const type = headers['x-tinker-request-type'];
+        if (type === 'OptimStep') return { hang: true };
+        return type === 'CreateModel' ? CREATED : { json: { path: 'tinker://r/weights/a' } };
+      },
+    });
+    const trainer = await trainerOn(server);
+    const step = async (when: () => Promise<unknown>): Promise<number> => {
+      const controller = new AbortController();
+      const waiting = trainer.optimStep({ learningRate: 1 }, { signal: controller.signal });
+      await when();
+      controller.abort();
+      await expect(waiting).rejects.toBeInstanceOf(Error);
+      return trainer.step;
+    };
+    expect(await step(() => expect.poll(() => server.of('optim_step').length).toBe(1))).toBe(1);
+    await expect(trainer.optimStep({ learningRate: 1 })).rejects.toMatchObject({ code: 'tinker-refused' });
+    expect(trainer.step).toBe(1);
+    const saving = trainer.saveState('a');
+    expect(await step(() => expect.poll(() => server.of('save_weights').length).toBe(1))).toBe(1);
+    open!();
+    await saving;
+    expect(server.of('save_weights')[0].body['user_metadata']).toEqual({ tabwright_step: '1' });
+    expect(steps).toBe(2);
+  });
+});
+
 describe('sessions', () => {
   it('signs of life go on beside other work and end with the session', async () => {
     await using server = await scripted({});
@@ -349,15 +429,17 @@ describe('sessions', () => {
     await expect(service.createTrainingClient({ baseModel: 'm' })).rejects.toMatchObject({ code: 'tinker-closed' });
   });
 
-  it('410 ends them quietly, silence is reported once', async () => {
+  it('410 ends them, which is reported once, as silence is', async () => {
     await using gone = await scripted({ session_heartbeat: () => ({ status: 410, json: {} }) });
-    await gone.connect();
+    const ends: string[] = [];
+    await gone.connect({ onNotice: (message) => ends.push(message) });
     await using silent = await scripted({ session_heartbeat: () => ({ status: 500, json: {} }) });
     const notices: string[] = [];
     await silent.connect({ onNotice: (message) => notices.push(message) });
     await expect.poll(() => silent.of('session_heartbeat').length).toBeGreaterThan(6);
     expect(notices).toEqual([expect.stringMatching(/sign of life/)]);
     expect(gone.of('session_heartbeat')).toHaveLength(1);
+    expect(ends).toEqual([expect.stringMatching(/has ended the session/)]);
   });
 
   it('a server without finish is closed all the same', async () => {
@@ -385,6 +467,18 @@ describe('the key', () => {
     const everything = `${(failure as Error).stack} ${JSON.stringify(failure)} ${(failure as Error).message}`;
     expect(everything).toContain('bad key [key]');
     expect(everything).not.toContain('tml-test-key');
+  });
+
+  it('is not half visible where a long failure is cut', async () => {
+    await using server = await scripted({
+      'client/config': ({ headers }) => ({
+        status: 401,
+        json: { error: `${'x'.repeat(593)}${String(headers['x-api-key'])}` },
+      }),
+    });
+    const failure = await server.connect().catch((error: unknown) => error as Error);
+    expect((failure as Error).message).toMatch(/x{593}\[key\]$/);
+    expect((failure as Error).message).not.toContain('tml-');
   });
 
   it('may not be put into the base URL', async () => {

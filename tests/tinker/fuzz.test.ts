@@ -124,6 +124,12 @@ it('megabytes of opening brackets are refused by number and by depth', () => {
   expect(() => parseJson('['.repeat(1_000_000), DEFAULT_LIMITS)).toThrow(/depth/);
 });
 
+it('two thousand million rows without cells are refused before they become arrays', () => {
+  const table = { k: 0, length: 2 ** 31 - 1, tokens: new Int32Array(), logprobs: new Float32Array() };
+  const bytes = encodeSampleResponse({ sequences: [], promptCacheHitTokens: 0, topkPromptLogprobs: table });
+  expect(() => decodeSampleResponse(bytes)).toThrow(/rows of 0 cells/);
+});
+
 it('a sparse tensor that claims to be immense is refused before it is written out', () => {
   const tensor = {
     data: [],

@@ -73,7 +73,7 @@ describe('training', () => {
     expect(there.first.metrics['loss:sum']).toBe(here.first.metrics['loss:sum']);
     expect(there.after.logprobs).not.toEqual(there.first.logprobs);
     expect(there.steps).toBe(2);
-    expect(there.norm ?? here.norm).toBe(here.norm);
+    expect(there.norm).toBe(here.norm);
   });
 
   it('a custom loss: gradients given by hand, metrics of both passes', async () => {
@@ -254,4 +254,13 @@ describe('sampling', () => {
       code: 'unsupported-sample-option',
     });
   });
+});
+
+it('a sequence as long as the context can be scored, here and there', async () => {
+  for (const backend of [local, remote]) {
+    await using sampler = await backend.openSampler();
+    const tokens = Array.from({ length: backend.contextLength }, (_, i) => 1 + (i % 5));
+    expect(await sampler.computeLogprobs(tokens)).toHaveLength(tokens.length);
+  }
+  expect(remote.contextLength).toBe(local.contextLength - 1);
 });

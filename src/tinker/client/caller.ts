@@ -124,7 +124,8 @@ export class Caller {
   /** What a failed reply says, short and without the key. */
   words(reply: WireReply): string {
     if (isProtobuf(reply.headers.get('content-type'))) return '';
-    return this.transport.redact(failureText(new TextDecoder().decode(reply.body.subarray(0, 20_000))));
+    // The key goes first: of one that lies across the cut half would stay.
+    return failureText(this.transport.redact(new TextDecoder().decode(reply.body)).slice(0, 20_000));
   }
 
   #passOnNote({ headers }: WireReply): void {

@@ -35,6 +35,9 @@ export type FutureResult = { readonly protobuf: Uint8Array } | { readonly json: 
 /** Blind tries after a 400, as Tinker's own client makes. */
 const BAD_REQUEST_TRIES = 3;
 
+/** Reasons for waiting that are remembered; a server may have a new one every time. */
+const MAX_NOTED = 16;
+
 export class Futures {
   readonly #caller: Caller;
   /** Bytes of results that are on their way. */
@@ -205,7 +208,9 @@ export class Futures {
   #note(reason: string): void {
     const now = performance.now();
     if (now - (this.#noted.get(reason) ?? -Infinity) < 60_000) return;
+    this.#noted.delete(reason);
     this.#noted.set(reason, now);
+    if (this.#noted.size > MAX_NOTED) this.#noted.delete(this.#noted.keys().next().value!);
     this.#caller.notice(`The Tinker server lets requests wait: ${this.#caller.transport.redact(reason)}`);
   }
 }

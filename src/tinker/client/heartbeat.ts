@@ -1,5 +1,5 @@
 // Signs of life of a session, so that the server keeps its models: on a timer of their own, never in the way of other
-// requests and never retried. Silence of the server is reported; 410 ends them.
+// requests and never retried. Silence of the server is reported; 410 ends them, which is reported too.
 
 import type { Caller } from './caller.ts';
 
@@ -24,8 +24,10 @@ export function startHeartbeats({ caller, sessionId }: HeartbeatOptions): () => 
         timeoutMs: heartbeatMs,
         signal: closed.signal,
       });
-      if (reply.status === 410) stop();
-      else if (reply.status < 300) {
+      if (reply.status === 410) {
+        stop();
+        caller.notice('The Tinker server has ended the session; connect again and go on from the last saved state.');
+      } else if (reply.status < 300) {
         heard = performance.now();
         reported = false;
       }

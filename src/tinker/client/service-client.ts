@@ -123,6 +123,11 @@ export class ServiceClient implements AsyncDisposable {
     });
   }
 
+  /** Without credentials, which it may not hold, and without a query. */
+  get baseUrl(): string {
+    return this.#shared.caller.transport.baseUrl;
+  }
+
   get sessionId(): string {
     return this.#shared.sessionId;
   }

@@ -7,21 +7,20 @@ import {
   encodeForwardBackwardRequest,
   forwardBackwardOutputFromJson,
   forwardBackwardRequestToJson,
-  floatTensor,
   loadResultSchema,
   optimStepResultSchema,
   promiseSchema,
   saveResultSchema,
   type ForwardBackwardOutput,
   type GetInfoReply,
-  type Tensor,
   type WireAdamParams,
   type WireDatum,
 } from '../wire/index.ts';
 import type { z } from 'zod';
-import { abortable } from '../../util/index.ts';
+import { abortable, withDeadline } from '../../util/index.ts';
 import { chunkRows, datumBytes, joinOutputs } from './chunking.ts';
 import { clientError, isTinkerError } from './client-error.ts';
+import { customMetrics, targetsOnly, weightedBy, type WireCustomLoss } from './custom-loss.ts';
 import type { FutureResult, RequestType } from './futures.ts';
 import { SamplingClient } from './sampling-client.ts';
 import type { Shared } from './shared.ts';
@@ -42,13 +41,6 @@ export type SaveOptions = {
   readonly overwrite?: boolean;
   readonly userMetadata?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-};
-
-/** The user's loss of token log-probabilities: its value and its derivative by each of them. */
-export type WireCustomLoss = (logprobs: readonly Float32Array[]) => {
-  readonly loss: number;
-  readonly gradients: readonly ArrayLike<number>[];
-  readonly metrics?: Readonly<Record<string, number>>;
 };
 
 type Signal = { readonly signal?: AbortSignal | undefined };
@@ -119,21 +111,7 @@ export class TrainingClient {
       const output = await this.#passResult(forward, rows, 'Forward', options);
       const logprobs = output.outputs.map((fields) => Float32Array.from(fields['logprobs'].values));
       const custom = loss(logprobs);
-      const weighted = rows.map((row, i): WireDatum => {
-        const target = row.lossInputs['target_tokens'];
-        const gradient = custom.gradients[i] as ArrayLike<number> | undefined;
-        if (gradient?.length !== target.values.length) {
-          throw clientError(
-            `The custom loss gave ${gradient?.length ?? 'no'} gradients for the ${target.values.length} log-probabilities of row ${i}; they must match.`,
-            { code: 'custom-gradient-shape' },
-          );
-        }
-        const weights = floatTensor(
-          Float32Array.from(gradient, (value) => -value),
-          target.shape,
-        );
-        return { ...row, lossInputs: { target_tokens: target, weights } };
-      });
+      const weighted = rows.map((row, i) => weightedBy(custom.gradients[i], row, i));
       const backward = await this.#submitPass(turn, {
         data: weighted,
         lossFn: 'cross_entropy',
@@ -144,26 +122,24 @@ export class TrainingClient {
     });
     const { output, custom, weighted, backward } = results;
     const surrogate = await this.#passResult(backward, weighted, 'ForwardBackward', options);
-    const { 'loss:sum': surrogateLoss, ...others } = surrogate.metrics;
-    return {
-      ...output,
-      metrics: {
-        ...others,
-        ...custom.metrics,
-        'loss:sum': custom.loss,
-        ...(surrogateLoss === undefined ? {} : { 'surrogate_loss:sum': surrogateLoss }),
-      },
-    };
+    return { ...output, metrics: customMetrics(surrogate, custom) };
   }
 
-  async optimStep(params: WireAdamParams, options: Signal = {}): Promise<Readonly<Record<string, number>>> {
+  /** `onBegin` is told when the step's turn comes; from then on it is carried out, whoever waits. */
+  async optimStep(
+    params: WireAdamParams,
+    options: Signal & { readonly onBegin?: () => void } = {},
+  ): Promise<Readonly<Record<string, number>>> {
     const body = (seqId: number): object => ({
       model_id: this.modelId,
       seq_id: seqId,
       type: 'optim_step',
       adam_params: params,
     });
-    const id = await this.#inTurn(options, (turn) => turn.submit('optim_step', 'OptimStep', body));
+    const id = await this.#inTurn(options, (turn) => {
+      options.onBegin?.();
+      return turn.submit('optim_step', 'OptimStep', body);
+    });
     return (await this.#result(optimStepResultSchema, id, 'OptimStep', options)).metrics ?? {};
   }
 
@@ -251,7 +227,32 @@ export class TrainingClient {
     } catch (error) {
       if (!isTinkerError(error, 'tinker-not-found', 'tinker-protocol')) throw error;
     }
-    this.#lost ??= clientError(`The model ${this.modelId} was unloaded.`, { code: 'tinker-closed' });
+    this.#lost ??= this.#unloaded();
+  }
+
+  /**
+   * For whoever leaves, perhaps because of a failure: one attempt to free the model's place, within the time of a sign of
+   * life. It does not fail, since that would hide the first failure, and the session's end frees the place too.
+   */
+  async release(): Promise<void> {
+    if (this.#lost !== undefined) return;
+    const { caller, futures } = this.#shared;
+    const { heartbeatMs } = caller.pacing;
+    const leave = async (signal: AbortSignal): Promise<void> => {
+      await abortable(this.#tail, signal);
+      const path = 'unload_model';
+      const body = { model_id: this.modelId, type: path };
+      const reply = await caller.transport.send({ method: 'POST', path, body, timeoutMs: heartbeatMs, signal });
+      if (reply.status >= 300) return;
+      const { request_id: requestId } = caller.read(promiseSchema, reply, path);
+      await futures.result({ requestId, requestType: 'UnloadModel', signal }, () => undefined);
+    };
+    await withDeadline({ ms: heartbeatMs, onExpiry: () => this.#unloaded() }, leave).catch(() => undefined);
+    this.#lost ??= this.#unloaded();
+  }
+
+  #unloaded(): Error {
+    return clientError(`The model ${this.modelId} was unloaded.`, { code: 'tinker-closed' });
   }
 
   async #pass(pass: Pass, options: Signal): Promise<ForwardBackwardOutput> {
@@ -403,16 +404,6 @@ type Pass = {
   readonly config: LossSettings;
   readonly forwardOnly: boolean;
 };
-
-/** What a custom loss needs of a row: its targets, none of them weighted. */
-function targetsOnly(datum: WireDatum, row: number): WireDatum {
-  const target = datum.lossInputs['target_tokens'] as Tensor | undefined;
-  if (target === undefined) {
-    throw clientError(`Row ${row} has no target_tokens, which a custom loss scores.`, { code: 'missing-loss-input' });
-  }
-  const weights = floatTensor(new Float32Array(target.values.length), target.shape);
-  return { ...datum, lossInputs: { target_tokens: target, weights } };
-}
 
 function pathOf(path: string | null | undefined, requestType: RequestType): string {
   if (path) return path;

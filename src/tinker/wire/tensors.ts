@@ -113,6 +113,8 @@ export function topkRows({ k, length, tokens, logprobs }: TopkTable): readonly T
 
 export function checkTopk(table: TopkTable, where: string): TopkTable {
   const size = table.k * table.length;
+  // Rows without cells take no room on the wire, so that nothing would bound their number.
+  if (table.k <= 0 && table.length > 0) throw malformed(where, `${table.length} rows of ${table.k} cells`);
   if (table.tokens.length !== size || table.logprobs.length !== size) {
     throw malformed(where, `${table.tokens.length} cells are not ${table.length} rows of ${table.k}`);
   }

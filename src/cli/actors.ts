@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { TabwrightError, type Actor, type ChatRecord, type TokenRecord } from '../core/index.ts';
 import { tokenActor } from '../rollout/index.ts';
+import { checkKeyChannel } from '../tinker/index.ts';
 import { openPolicyModel } from './policy-model.ts';
 import { readSecret } from './secrets.ts';
 
@@ -88,7 +89,11 @@ async function access(
   given: string | undefined,
 ): Promise<{ readonly baseUrl: string; readonly apiKey: string }> {
   const apiKey = await readSecret(key);
-  if (apiKey !== undefined) return { baseUrl: given ?? own, apiKey };
+  if (apiKey !== undefined) {
+    const baseUrl = given ?? own;
+    checkKeyChannel({ baseUrl, name: key });
+    return { baseUrl, apiKey };
+  }
   // Servers of one's own seldom want a key, and the client always sends one.
   if (given !== undefined) return { baseUrl: given, apiKey: 'none' };
   throw new TabwrightError('config', `There is no key: set ${key} in the environment or in a file .env here.`, {

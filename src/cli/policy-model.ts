@@ -3,10 +3,17 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TabwrightError, type LoraOptions, type Renderer, type Sampler, type Trainer } from '../core/index.ts';
+import {
+  TabwrightError,
+  type JsonObject,
+  type LoraOptions,
+  type Renderer,
+  type Sampler,
+  type Trainer,
+} from '../core/index.ts';
 import { EmbeddedBackend, type FetchProgress } from '../engine/index.ts';
 import { readRun } from '../store/index.ts';
-import { findApiKey, ServiceClient, TINKER_SCHEME, TinkerBackend } from '../tinker/index.ts';
+import { findApiKey, isLoopback, ServiceClient, TINKER_SCHEME, TinkerBackend } from '../tinker/index.ts';
 import { createNanoRenderer, NANO_VOCABULARY_SIZE } from '../tokens/index.ts';
 import { createChatPolicy, refuseChatSettings, type ChatSettings } from './chat-policy.ts';
 import { openModel, samplerOf, trainerOf, type LoadedModel } from './models.ts';
@@ -16,6 +23,8 @@ export interface PolicyModel extends AsyncDisposable {
   /** As it was asked for. */
   readonly name: string;
   readonly kind: 'embedded' | 'tinker';
+  /** What a run's config notes of where the model is, so that resuming the run and opening it ask the same server. */
+  readonly noted: { readonly baseUrl?: string };
   readonly renderer: Renderer;
   /** Whether a sample may take minutes: on a server that is busy with others, or of a large model on processors. */
   readonly isSlow: boolean;
@@ -36,8 +45,10 @@ export type PolicyModelOptions = {
   readonly tokenizer?: string | undefined;
   /** Told how far a model of the hub has come. */
   readonly onProgress?: (progress: FetchProgress) => void;
-  /** Address of the Tinker server. Default `TINKER_BASE_URL`, then Tinker itself. */
+  /** Address of the Tinker server. Default what the run noted, `TINKER_BASE_URL`, then Tinker itself. */
   readonly baseUrl?: string | undefined;
+  /** Folder of the run that is gone on with. */
+  readonly resumes?: string | undefined;
   readonly signal: AbortSignal;
   readonly onNotice: (message: string) => void;
 };
@@ -73,7 +84,7 @@ async function openEmbedded(name: string, options: PolicyModelOptions): Promise<
   const model = await openModel(name, { ...options, adaptersToo: true });
   const { config, family, adapters, renderer } = model;
   const shape = family === undefined ? undefined : { family, hiddenSize: config.hiddenSize };
-  const common = { name, kind: 'embedded', renderer, shape, isSlow: family !== undefined } as const;
+  const common = { name, kind: 'embedded', noted: {}, renderer, shape, isSlow: family !== undefined } as const;
   return adapters !== undefined || family !== undefined
     ? { ...common, ...onBackend(model) }
     : { ...common, ...onWeights(name, model) };
@@ -124,7 +135,10 @@ function onWeights(name: string, model: LoadedModel): Opened {
 }
 
 /** A base model by its name on the server, or a checkpoint: for sampling, for going on with, or both. */
-type Remote = { readonly base: string } | { readonly sampler: string; readonly state: string };
+type Remote = ({ readonly base: string } | { readonly sampler: string; readonly state: string }) & {
+  /** Where the run says its checkpoints are. */
+  readonly baseUrl?: string | undefined;
+};
 
 /** Undefined for models of this machine. A run folder that was trained on a server names its last checkpoint. */
 async function remoteModel(name: string): Promise<Remote | undefined> {
@@ -135,13 +149,33 @@ async function remoteModel(name: string): Promise<Remote | undefined> {
     () => false,
   );
   if (!isRun) return undefined;
-  const last = (await (await readRun(name)).readCheckpoints()).at(-1);
+  const run = await readRun(name);
+  const last = (await run.readCheckpoints()).at(-1);
   const state = last?.state_path?.startsWith(TINKER_SCHEME) ? last.state_path : undefined;
-  return state === undefined ? undefined : { sampler: last?.sampler_path ?? state, state };
+  return state === undefined
+    ? undefined
+    : { sampler: last?.sampler_path ?? state, state, baseUrl: notedUrl(run.config) };
+}
+
+function notedUrl({ baseUrl }: JsonObject): string | undefined {
+  return typeof baseUrl === 'string' ? baseUrl : undefined;
+}
+
+/** The flag, then what a run has noted: paths of checkpoints mean nothing to another server. */
+async function serverUrl(remote: Remote, { baseUrl, resumes, onNotice }: PolicyModelOptions): Promise<string> {
+  if (baseUrl !== undefined) return baseUrl;
+  const usual = process.env['TINKER_BASE_URL'] ?? TINKER_URL;
+  const noted = (resumes === undefined ? undefined : notedUrl((await readRun(resumes)).config)) ?? remote.baseUrl;
+  // A folder from elsewhere may name any server, which is sent the key.
+  if (noted !== undefined && noted !== usual && URL.canParse(noted) && !isLoopback(noted)) {
+    onNotice(`The Tinker server is ${noted}, as the run notes.`);
+  }
+  return noted ?? usual;
 }
 
 async function openRemote(name: string, remote: Remote, options: PolicyModelOptions): Promise<PolicyModel> {
-  const { signal, onNotice, baseUrl = process.env['TINKER_BASE_URL'] ?? TINKER_URL } = options;
+  const { signal, onNotice } = options;
+  const baseUrl = await serverUrl(remote, options);
   const service = await ServiceClient.connect({
     baseUrl,
     apiKey: findApiKey({ baseUrl }),
@@ -160,6 +194,7 @@ async function openRemote(name: string, remote: Remote, options: PolicyModelOpti
     return {
       name,
       kind: 'tinker',
+      noted: { baseUrl: service.baseUrl },
       renderer,
       isSlow: true,
       shape: voice?.shape,

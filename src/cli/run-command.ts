@@ -4,7 +4,14 @@
 import { z } from 'zod';
 import type { Command } from 'commander';
 import { isAbort, TabwrightError, type JsonObject, type ProgressListener } from '../core/index.ts';
-import { configDifferences, createRun, describeDifferences, resumeRun, type RunFolder } from '../store/index.ts';
+import {
+  configDifferences,
+  createRun,
+  describeDifferences,
+  readRun,
+  resumeRun,
+  type RunFolder,
+} from '../store/index.ts';
 import { checkOverwrite } from './overwrite-guard.ts';
 import { createProgress, type ProgressMode } from './progress.ts';
 import { resumeCommand } from './resume-command.ts';
@@ -50,7 +57,10 @@ const FLAGS = {
     '--model <name>',
     'nano, hf:<name or folder>, gguf:<file>, a run or model folder, tinker:<name> or tinker://<checkpoint> (default: nano)',
   ],
-  baseUrl: ['--base-url <url>', 'Tinker server of tinker:... models (default: TINKER_BASE_URL, then Tinker itself)'],
+  baseUrl: [
+    '--base-url <url>',
+    'Tinker server of tinker:... models (default: what the run noted, TINKER_BASE_URL, then Tinker itself)',
+  ],
   quiet: ['--quiet', 'warnings and the result only'],
   json: ['--json', 'progress and result as lines of JSON'],
   debug: ['--debug', 'show stack traces and causes'],
@@ -120,8 +130,13 @@ async function openRun({ command, given, config: settings, listener }: OpenRunOp
     if (given.overwrite) await checkOverwrite(out, [given.model, typeof data === 'string' ? data : undefined]);
     return createRun(out, { config, ...(given.overwrite ? { overwrite: true } : {}) });
   }
-  const run = await resumeRun(out, { config, mayDiffer: ['commit', 'versions'] });
-  const differences = configDifferences(run.config, config);
+  // Servers move: another address may be given, and runs of before noted none.
+  const noted = (await readRun(out)).config['baseUrl'];
+  const mayMove = given.baseUrl !== undefined || noted === undefined;
+  const run = await resumeRun(out, { config, mayDiffer: ['commit', 'versions', ...(mayMove ? ['baseUrl'] : [])] });
+  const differences = configDifferences(run.config, config).filter(
+    ({ key }) => key !== 'baseUrl' || noted !== undefined,
+  );
   if (differences.length > 0) {
     const message = `The run was begun by another program: ${describeDifferences(differences)}. The result may differ from that of an uninterrupted run.`;
     const note = { kind: 'note', level: 'warning', message } as const;

@@ -65,5 +65,6 @@ export function policyModelOptions({
   const onNotice = (message: string): void => listener({ kind: 'note', level: 'warning', message });
   const { chatFormat, maxActionTokens, maxPageTokens, contextLength, tokenizer } = config;
   const settings = { chatFormat, maxActionTokens, maxPageTokens, contextLength };
-  return { baseUrl: given.baseUrl, settings, tokenizer, signal, onNotice };
+  const resumes = given.resume ? given.out : undefined;
+  return { baseUrl: given.baseUrl, resumes, settings, tokenizer, signal, onNotice };
 }

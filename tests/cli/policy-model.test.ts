@@ -4,13 +4,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openActor } from '../../src/cli/actors.ts';
 import { openModel } from '../../src/cli/models.ts';
 import { openPolicyModel, type PolicyModel, type PolicyModelOptions } from '../../src/cli/policy-model.ts';
 import { findRemoteVoice } from '../../src/cli/remote-voice.ts';
 import type { Conversation, Datum, Trainer } from '../../src/core/index.ts';
 import { createRun } from '../../src/store/index.ts';
 import { loadTokenizer } from '../../src/tokens/index.ts';
+import { serveSmall } from '../tinker/embedded-server.ts';
 import { writeTinyPretrained, writeTinyTokenizer } from './tiny-pretrained.ts';
 
 let folder: string;
@@ -183,4 +185,50 @@ describe('a run that trained adapters in this process', () => {
     await expect(open(join(dir, 'checkpoints', 'sft-000003'))).rejects.toMatchObject({ code: 'unknown-base' });
     await expect(openModel(dir)).rejects.toMatchObject({ code: 'adapters-alone' });
   });
+});
+
+describe('a run on a server', () => {
+  it('notes the server, which is asked again when the run is opened or gone on with', async () => {
+    await using served = await serveSmall({ model: { names: ['nano'] } });
+    await using model = await open('tinker:nano', { baseUrl: `${served.url}/?a=b` });
+    expect(model.noted).toEqual({ baseUrl: served.url });
+    await using run = await createRun(join(folder, 'noting'), { config: { model: model.name, ...model.noted } });
+    await using trainer: Trainer = await model.createTrainer({ rank: 4 });
+    const path = await trainer.saveState('sft-000001');
+    run.appendCheckpoint({ name: 'sft-000001', stage: 'sft', batch: 1, state_path: path, final: true });
+    vi.stubEnv('TINKER_BASE_URL', 'http://127.0.0.1:9');
+    try {
+      await using opened = await open(run.dir);
+      await using sampler = await opened.openSampler();
+      expect(await sampler.computeLogprobs(PROBE)).toHaveLength(PROBE.length);
+      await using resumed = await open('tinker:nano', { resumes: run.dir });
+      expect([opened.noted, resumed.noted]).toEqual([model.noted, model.noted]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it('whose note is of another machine says so, and its key does not go there over plain HTTP', async () => {
+    const baseUrl = 'http://tinker.invalid:1';
+    await using run = await createRun(join(folder, 'elsewhere'), { config: { model: 'tinker:nano', baseUrl } });
+    vi.stubEnv('TINKER_API_KEY', 'tml-secret');
+    try {
+      await expect(open('tinker:nano', { resumes: run.dir })).rejects.toMatchObject({ code: 'key-over-plain-http' });
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(notices.at(-1)).toBe('The Tinker server is http://tinker.invalid:1, as the run notes.');
+  });
+});
+
+it('the key of a chat service does not go to another machine over plain HTTP', async () => {
+  vi.stubEnv('OPENAI_API_KEY', 'sk-secret');
+  try {
+    const asked = { model: 'openai:m', maxTokens: 1, temperature: 1 };
+    const opening = openActor({ ...asked, baseUrl: 'http://endpoint.invalid/v1' });
+    await expect(opening).rejects.toThrow(/OPENAI_API_KEY would go to endpoint\.invalid over plain HTTP/);
+    expect((await openActor({ ...asked, baseUrl: 'http://127.0.0.1:1/v1' })).kind).toBe('chat');
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

@@ -36,7 +36,13 @@ export const collect: CommandSpec<typeof schema> = {
     );
     await using env = await openEnv(config.pages, signal);
     const versions = runVersions(env.browser.product);
-    await using run = await openRun({ model: model.name, commit: await currentCommit(), versions, ...config });
+    await using run = await openRun({
+      model: model.name,
+      ...model.noted,
+      commit: await currentCommit(),
+      versions,
+      ...config,
+    });
     await using sampler = await model.openSampler();
     const sampleTasks = createTaskSampler({ env, firstSeed: trainingSeeds(config.seed).collect, balanceKey });
     const { trajectories, rows } = await runCollection({

@@ -56,7 +56,7 @@ export const evaluate: CommandSpec<typeof schema> = {
     const commit = await currentCommit();
     await using env = await openEnv(config.pages, signal);
     const versions = runVersions(env.browser.product);
-    await using run = await openRun({ model: model.name, commit, versions, ...config });
+    await using run = await openRun({ model: model.name, commit, versions, ...config, ...model.noted });
     await using sampler = await model.openSampler();
     const trajectories = await runEvaluation({
       runSeed: config.seed,

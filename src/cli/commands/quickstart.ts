@@ -28,7 +28,7 @@ export const quickstart: CommandSpec<typeof quickstartConfigSchema> = {
     const commit = await currentCommit();
     await using env = await openEnv(config.pages, signal);
     const versions = runVersions(env.browser.product);
-    await using run = await openRun({ model: model.name, commit, versions, ...asJson(config) });
+    await using run = await openRun({ model: model.name, ...model.noted, commit, versions, ...asJson(config) });
     // The rates of its settings are for training every weight.
     await using trainer = await model.createTrainer({ rank: 0 });
     using memory = monitorMemory();

@@ -81,7 +81,15 @@ export const sft: CommandSpec<typeof schema> = {
     });
     const versions = runVersions();
     const commit = await currentCommit();
-    await using run = await openRun({ model: model.name, commit, versions, ...config, learningRate, filter });
+    await using run = await openRun({
+      model: model.name,
+      ...model.noted,
+      commit,
+      versions,
+      ...config,
+      learningRate,
+      filter,
+    });
     await using trainer = await model.createTrainer({ rank: loraRank });
     await runSft({
       trainer,

@@ -81,7 +81,13 @@ export const train: CommandSpec<typeof schema> = {
     await using env = await openEnv(pages, signal);
     const versions = runVersions(env.browser.product);
     const commit = await currentCommit();
-    await using run = await openRun({ model: name, commit, versions, ...asJson({ ...config, learningRate }) });
+    await using run = await openRun({
+      model: name,
+      ...model.noted,
+      commit,
+      versions,
+      ...asJson({ ...config, learningRate }),
+    });
     // The penalty's reference is the model as it is now; training does not change it.
     await using reference = settings.beta > 0 ? await model.openSampler() : undefined;
     await using trainer = await model.createTrainer({ rank: loraRank });

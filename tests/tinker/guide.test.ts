@@ -90,6 +90,7 @@ it(
     expect(await played(there)).toEqual(await played(here));
 
     const trained = await readRun(join(folder, 'tinker-trained'));
+    expect(trained.config['baseUrl']).toBe(server.url);
     expect((await trained.readCheckpoints()).at(-1)).toMatchObject({
       batch: 2,
       final: true,

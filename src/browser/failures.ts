@@ -95,6 +95,12 @@ export function chromePathInvalid(path: string, reason: string): TabwrightError 
   );
 }
 
+/** A browser that crashed before it said a word: Debian's 156 does that now and then, and the next start is well. */
+export function launchCrashed(path: string, reason: string, stderr: string): TabwrightError {
+  const { message, details } = launchFailed(path, reason, stderr);
+  return new TabwrightError('browser', message, { code: 'launch-crashed', details, retryable: true });
+}
+
 export function launchFailed(path: string, reason: string, stderr: string, cause?: unknown): TabwrightError {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const last = lines.length === 0 ? '' : `; its last words: ${lines.at(-1)!.trim().slice(0, 300)}`;

@@ -2,12 +2,14 @@
 // asked of the running browser, because neither a file's name nor `--version` tells; a wrong first guess costs one
 // more start. Chromium ends when its pipe closes, so it does not survive a killed parent.
 
+import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { TabwrightError } from '../core/index.ts';
 import { spawnOwned, withDeadline, type OwnedProcess } from '../util/index.ts';
 import { createBrowser, type Browser } from './browser.ts';
 import { connectCdp, type CdpResult } from './cdp.ts';
 import { endProcess } from './end-process.ts';
-import { launchFailed } from './failures.ts';
+import { launchCrashed, launchFailed } from './failures.ts';
 import type { FrameMode } from './frames.ts';
 import { locateChromium } from './locate.ts';
 import type { BrowserKind, ChromiumLocation } from './location.ts';
@@ -65,6 +67,16 @@ function modeFor(kind: BrowserKind, wanted: FrameMode | undefined): FrameMode {
 }
 
 async function start(location: ChromiumLocation, mode: FrameMode, options: LaunchOptions): Promise<Start> {
+  try {
+    return await startOnce(location, mode, options);
+  } catch (error) {
+    if (!(error instanceof TabwrightError && error.code === 'launch-crashed')) throw error;
+    options.signal?.throwIfAborted();
+    return startOnce(location, mode, options);
+  }
+}
+
+async function startOnce(location: ChromiumLocation, mode: FrameMode, options: LaunchOptions): Promise<Start> {
   const owned = spawnChromium(location, mode, options.jail);
   const stderr = tail(owned.child.stderr!);
   const cdp = connectCdp(owned.child.stdio[3] as Writable, owned.child.stdio[4] as Readable);
@@ -106,6 +118,8 @@ async function start(location: ChromiumLocation, mode: FrameMode, options: Launc
       const how =
         end.error?.message ??
         (end.signal === null ? `it ended with code ${end.code}` : `it was ended by ${end.signal}`);
+      const crashed = end.signal === 'SIGSEGV' || end.code === 128 + constants.signals.SIGSEGV;
+      if (crashed) throw launchCrashed(location.path, how, stderr());
       throw launchFailed(location.path, how, stderr(), error);
     }
   }

@@ -264,10 +264,13 @@ async function upload({ browser }: Driver, path: string): Promise<string> {
         result: { objectId?: string; value?: string; description?: string };
       }
     ).result;
-  const { objectId } = await evaluate(
-    `new Promise((resolve) => { const look = () => { const input = document.querySelector('input'); if (input) resolve(input); else setTimeout(look, 20); }; look(); })`,
-    false,
-  );
+  // The target's first document may be replaced while it is being looked at.
+  const look = () =>
+    evaluate(
+      `new Promise((resolve) => { const look = () => { const input = document.querySelector('input'); if (input) resolve(input); else setTimeout(look, 20); }; look(); })`,
+      false,
+    );
+  const { objectId } = await look().catch(look);
   await cdp.request('DOM.setFileInputFiles', { files: [path], objectId }, sessionId);
   const { value, description } = await evaluate(`document.querySelector('input').files[0].text()`, true);
   return value ?? description ?? '';

@@ -47,15 +47,23 @@ export async function readyElement(scope: Scope, page: Attached, options: ReadyO
   const { helper, target, timeoutSec } = options;
   refuseWhileDialog(scope, page);
   const waiting = waitingFor(scope, timeoutSec);
-  let status = 'the page does not answer';
-  const found = await poll(waiting, { everyMs: POLL_MS }, async () => {
-    const result = await attempt(waiting, page, options);
-    if (typeof result !== 'string') return result;
-    status = result;
-    return undefined;
-  });
+  const end = performance.now() + timeoutSec * 1000;
+  let status: string | undefined;
+  let found: ReadyElement | undefined;
+  try {
+    found = await poll(waiting, { everyMs: POLL_MS }, async () => {
+      const result = await attempt(waiting, page, options);
+      if (typeof result !== 'string') return result;
+      status = result;
+      return undefined;
+    });
+  } catch (error) {
+    // The last look is cut short by the end of the wait; what the looks before it saw says more.
+    if (status === undefined || !isCdpTimeout(error) || performance.now() < end) throw error;
+  }
   if (found !== undefined) return found;
-  throw helperFailed(helper, `${describeTarget(target)} was not ready within ${timeoutSec}s: ${status}`);
+  const why = status ?? 'the page does not answer';
+  throw helperFailed(helper, `${describeTarget(target)} was not ready within ${timeoutSec}s: ${why}`);
 }
 
 /** The ready element, or why there is none yet. */

@@ -10,6 +10,8 @@ export default defineConfig({
     exclude: ['**/fixtures/**', '**/node_modules/**'],
     pool: 'forks',
     maxWorkers: 2,
+    // Two thousand tests, many with a Chromium of their own that may crash by itself. Who passes only then is named at the end.
+    retry: process.env['CI'] === 'true' ? 1 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: ['default', new SummaryReporter()],

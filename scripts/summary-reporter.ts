@@ -1,4 +1,5 @@
-// A vitest reporter whose only output is the last line of the run: `N passed, N failed`. A file that does not
+// A vitest reporter whose last line is that of the run: `N passed, N failed`. Before it stand, by name, the tests that
+// passed only when tried again, so that a retry hides nothing. A file that does not
 // load, a hook that throws and an unhandled error count as one failure each, so that the line cannot look better
 // than the run was.
 
@@ -25,13 +26,22 @@ export function tally(modules: readonly TestModule[], unhandled: readonly Serial
 
 export class SummaryReporter implements Reporter {
   #last: Tally = { passed: 0, failed: 0 };
+  #unsteady: readonly string[] = [];
 
   onInit(): void {
     // Other reporters print after the run as well; only the end of the process comes after all of them.
-    process.once('exit', () => process.stdout.write(`${this.#last.passed} passed, ${this.#last.failed} failed\n`));
+    process.once('exit', () => {
+      for (const name of this.#unsteady) process.stdout.write(`passed at the second try: ${name}\n`);
+      process.stdout.write(`${this.#last.passed} passed, ${this.#last.failed} failed\n`);
+    });
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     this.#last = tally(modules, unhandled);
+    this.#unsteady = modules.flatMap((module) =>
+      [...module.children.allTests()]
+        .filter((test) => test.diagnostic()?.flaky === true)
+        .map((test) => `${module.moduleId} > ${test.fullName}`),
+    );
   }
 }

@@ -5,3 +5,4 @@ export * from './miniwob/index.ts';
 export * from './synthetic-pages/index.ts';
 export * from './web-task/index.ts';
 export type * from './suite-description.ts';
+export type * from './web-suite.ts';

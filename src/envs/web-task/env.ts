@@ -17,7 +17,16 @@ export type WebTaskSpec = {
   readonly id?: string;
 };
 
+/** What one episode has to itself beside its browser: state on a server, and who judges it. */
+export interface WebInstance extends AsyncDisposable {
+  /** Where the episode starts; may lead on to the task's own address. */
+  readonly startUrl: string;
+  readonly verify: Verifier;
+}
+
 export type WebTaskEnvOptions = {
+  /** Of the environment, and first part of its tasks' ids. Default `web-task`. */
+  readonly name?: string;
   /** Given to the environment: disposed with it. */
   readonly provider: SessionProvider;
   /** `task(seed)` is the one at `seed`, again and again from the first. */
@@ -27,37 +36,44 @@ export type WebTaskEnvOptions = {
   readonly config?: Partial<WebTaskConfig>;
   /** Default: nobody; episodes end without a number then. */
   readonly verify?: Verifier;
+  /** Called before each episode, with its task's id without the environment's name; stands for `verify`. */
+  readonly begin?: (id: string, options: { readonly signal: AbortSignal }) => Promise<WebInstance>;
   /** Milliseconds that a session may take to be had. Default 120,000. */
   readonly acquireMs?: number;
 };
 
 export function createWebTaskEnv(options: WebTaskEnvOptions): Env {
-  const { provider, tasks, capacity, verify, acquireMs = 120_000 } = options;
+  const { provider, tasks, capacity, begin, acquireMs = 120_000, name = WEB_TASK } = options;
   const config = webTaskConfigSchema.parse(options.config ?? {});
   if (tasks.length === 0) throw new TabwrightError('config', 'There are no web tasks.', { code: 'no-tasks' });
   return {
-    name: WEB_TASK,
+    name,
     capacity,
     maxActions: config.maxTurns,
-    task: (seed) => webTask(tasks[seed % tasks.length], seed),
+    task: (seed) => webTask(tasks[seed % tasks.length], { seed, env: name }),
     async open(task, { signal }) {
       const { startUrl } = task;
-      if (task.env !== WEB_TASK || startUrl === undefined) {
-        throw new TabwrightError('env', `the task ${task.id} is of ${task.env}, not of ${WEB_TASK} with a start page`, {
+      if (task.env !== name || startUrl === undefined) {
+        throw new TabwrightError('env', `the task ${task.id} is of ${task.env}, not of ${name} with a start page`, {
           code: 'wrong-env',
           details: { task: task.id, env: task.env },
         });
       }
       const lease = await provider.acquire({ signal, deadlineMs: acquireMs });
+      let instance: WebInstance | undefined;
       try {
+        instance = await begin?.(task.id.slice(name.length + 1), { signal });
+        const verify = instance?.verify ?? options.verify;
         return await openWebEpisode({
-          task: { ...task, startUrl },
+          task: { ...task, startUrl: instance?.startUrl ?? startUrl },
           lease,
           config,
           signal,
           ...(verify === undefined ? {} : { verify }),
+          ...(instance === undefined ? {} : { instance }),
         });
       } catch (error) {
+        await instance?.[Symbol.asyncDispose]();
         await lease[Symbol.asyncDispose]();
         throw error;
       }
@@ -66,7 +82,10 @@ export function createWebTaskEnv(options: WebTaskEnvOptions): Env {
   };
 }
 
-export function webTask({ url, instruction, id }: WebTaskSpec, seed = 0): Task {
+export function webTask(
+  { url, instruction, id }: WebTaskSpec,
+  { seed = 0, env = WEB_TASK }: { readonly seed?: number; readonly env?: string } = {},
+): Task {
   const name = id ?? createHash('sha256').update(`${url}\n${instruction}`).digest('hex').slice(0, 12);
-  return { id: `${WEB_TASK}/${name}`, env: WEB_TASK, instruction, seed, startUrl: url };
+  return { id: `${env}/${name}`, env, instruction, seed, startUrl: url };
 }

@@ -29,6 +29,8 @@ export type OpenWebEpisodeOptions = {
   readonly lease: SessionLease;
   readonly config: WebTaskConfig;
   readonly verify?: Verifier;
+  /** Ends with the episode. */
+  readonly instance?: AsyncDisposable;
   readonly signal: AbortSignal;
 };
 
@@ -157,7 +159,13 @@ export async function openWebEpisode(options: OpenWebEpisodeOptions): Promise<Ep
       throw new TabwrightError('browser', 'the page gives no picture', { code: 'no-picture', retryable: true });
     },
     giveUp: async (stop, call) => ({ outcome: await end(stop, undefined, call), info: wholeLog() }),
-    [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      try {
+        await options.instance?.[Symbol.asyncDispose]();
+      } finally {
+        await lease[Symbol.asyncDispose]();
+      }
+    },
   };
 }
 

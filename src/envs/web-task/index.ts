@@ -1,5 +1,12 @@
 // Tasks on any website, through the one tool `browser_repl`.
 
 export { webTaskConfigSchema, type WebTaskConfig } from './config.ts';
-export { createWebTaskEnv, WEB_TASK, webTask, type WebTaskEnvOptions, type WebTaskSpec } from './env.ts';
+export {
+  createWebTaskEnv,
+  WEB_TASK,
+  webTask,
+  type WebInstance,
+  type WebTaskEnvOptions,
+  type WebTaskSpec,
+} from './env.ts';
 export type { EpisodeEnd, Verdict, Verifier } from './verifier.ts';

@@ -1,11 +1,7 @@
-// The server as a process sees it: listening, and shutting down with every browser ended and every answer given that
-// can still be given.
+// Kernel's HTTP API as a server that listens, and shuts down with every browser ended.
 
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
 import { TabwrightError } from '../../core/index.ts';
+import { listenOnHttp, type HttpServer } from '../http-server.ts';
 import type { OpenSession } from '../repl-session.ts';
 import { createApp } from './app.ts';
 import { isLoopbackHost } from './guard.ts';
@@ -25,13 +21,7 @@ export type KernelServerOptions = {
   readonly onFailure: (error: unknown) => void;
 };
 
-export interface KernelServer extends AsyncDisposable {
-  /** What a client takes as its base URL. */
-  readonly url: string;
-}
-
-/** Answers that are being written get this long when the server shuts down. */
-const LAST_ANSWERS_MS = 2_000;
+export type KernelServer = HttpServer;
 
 export async function serveKernel(options: KernelServerOptions): Promise<KernelServer> {
   const { openSession, host = '127.0.0.1', port, token, maxBrowsers = 16, onFailure } = options;
@@ -41,35 +31,6 @@ export async function serveKernel(options: KernelServerOptions): Promise<KernelS
   }
   const service = createKernelService({ openSession, maxBrowsers, onFailure });
   const app = createApp({ service, token, onFailure });
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
-  await listen(server, host, port);
-  const address = server.address() as AddressInfo;
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return {
-    url: `http://${name}:${address.port}`,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      await service[Symbol.asyncDispose]();
-      server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
-      await closed;
-      clearTimeout(timer);
-    },
-  };
-}
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'another program listens there' : message;
-    throw new TabwrightError('config', `The server cannot listen on ${host}:${port}: ${why}. Choose another --port.`, {
-      code: 'cannot-listen',
-      details: { host, port },
-      cause: error,
-    });
-  }
+  const end = (): PromiseLike<void> => service[Symbol.asyncDispose]();
+  return listenOnHttp({ fetch: app.fetch, host, port, end });
 }

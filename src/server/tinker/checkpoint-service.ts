@@ -110,7 +110,8 @@ export class CheckpointService {
   }
 
   /** Made once of each content. */
-  #export({ run, record, folder }: StoredCheckpoint): Promise<string> {
+  #export(stored: StoredCheckpoint): Promise<string> {
+    const { run, record } = stored;
     const { exportAdapter } = this.#models.get(run.baseModel);
     checkExport(run.lora !== undefined, exportAdapter !== undefined, run.baseModel);
     const key = `${encodeURIComponent(run.runId)}.${record.folder}`;
@@ -118,7 +119,7 @@ export class CheckpointService {
     if (made === undefined) {
       const path = join(this.#exports, key);
       made = makeFolder(this.#exports)
-        .then(() => exportAdapter!(folder, path, run.baseModel))
+        .then(() => this.#store.reading(stored, (folder) => exportAdapter!(folder, path, run.baseModel)))
         .then(() => path);
       this.#exported.set(key, made);
       made.catch(() => this.#exported.delete(key));

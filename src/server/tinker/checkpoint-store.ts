@@ -1,5 +1,6 @@
 // Checkpoints in a folder: `<run>/run.json`, and of each checkpoint a record and a folder with its content. The record is
 // written last and is what counts: content without one was left by a server that was killed, and is removed at the start.
+// Whatever changes a checkpoint has its turn by name, so that what expires cannot take along what is saved meanwhile.
 
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { TabwrightError } from '../../core/index.ts';
 import { makeFolder, writeFileAtomic } from '../../util/index.ts';
 import { checkpointRecord, runRecord, type CheckpointRecord, type RunRecord } from './checkpoint-records.ts';
 import { CHECKPOINT_KINDS, formatPath, type CheckpointKind, type CheckpointPath } from './names.ts';
+import { KeyedTurns } from './keyed-turns.ts';
 import { refusal, userFault } from './refusals.ts';
 
 export type StoredCheckpoint = {
@@ -39,6 +41,7 @@ export class CheckpointStore {
   readonly #root: string;
   readonly #now: () => number;
   readonly #runs = new Map<string, Run>();
+  readonly #turns = new KeyedTurns();
 
   private constructor(root: string, now: () => number) {
     this.#root = root;
@@ -94,7 +97,27 @@ export class CheckpointStore {
     throw refusal('not-found', `There is no checkpoint ${formatPath(path)}; it may have been deleted or have expired.`);
   }
 
-  async save(options: SaveOptions): Promise<StoredCheckpoint> {
+  /**
+   * Runs `work` on the content. It is never rewritten, but removed when its name is saved anew, deleted or expires: work
+   * that fails because of that fails with these words.
+   */
+  async reading<T>(stored: StoredCheckpoint, work: (folder: string) => Promise<T>): Promise<T> {
+    try {
+      return await work(stored.folder);
+    } catch (error) {
+      const path = { runId: stored.run.runId, kind: stored.record.kind, name: stored.record.name };
+      if (this.find(path)?.record.folder === stored.record.folder) throw error;
+      throw userFault(
+        `The weights that ${formatPath(path)} stood for when it was named are gone: it was saved anew, was deleted or has expired. Name it again, or save what is needed for longer under a name of its own.`,
+      );
+    }
+  }
+
+  save(options: SaveOptions): Promise<StoredCheckpoint> {
+    return this.#turn(options, () => this.#save(options));
+  }
+
+  async #save(options: SaveOptions): Promise<StoredCheckpoint> {
     const { runId, kind, name, content, overwrite, ttlSeconds, userMetadata } = options;
     const run = this.#run(runId);
     const old = this.find({ runId, kind, name });
@@ -146,29 +169,38 @@ export class CheckpointStore {
     return this.get({ runId, kind, name });
   }
 
-  async setTtl(path: CheckpointPath, ttlSeconds: number | null): Promise<void> {
-    const { record } = this.get(path);
-    const { expiresAt: _, ...kept } = record;
-    const expiresAt = ttlSeconds === null ? undefined : new Date(this.#now() + ttlSeconds * 1000).toISOString();
-    await this.#keep(path.runId, { ...kept, ...(expiresAt === undefined ? {} : { expiresAt }) });
+  setTtl(path: CheckpointPath, ttlSeconds: number | null): Promise<void> {
+    return this.#turn(path, async () => {
+      const { expiresAt: _, ...kept } = this.get(path).record;
+      const expiresAt = ttlSeconds === null ? undefined : new Date(this.#now() + ttlSeconds * 1000).toISOString();
+      await this.#keep(path.runId, { ...kept, ...(expiresAt === undefined ? {} : { expiresAt }) });
+    });
   }
 
-  async setPublic(path: CheckpointPath, isPublic: boolean): Promise<void> {
-    await this.#keep(path.runId, { ...this.get(path).record, public: isPublic });
+  setPublic(path: CheckpointPath, isPublic: boolean): Promise<void> {
+    return this.#turn(path, () => this.#keep(path.runId, { ...this.get(path).record, public: isPublic }));
   }
 
-  async delete(path: CheckpointPath): Promise<void> {
-    await this.#remove(this.get(path));
+  delete(path: CheckpointPath): Promise<void> {
+    return this.#turn(path, () => this.#remove(this.get(path)));
   }
 
   /** Deletes what has expired. */
   async sweep(): Promise<void> {
     for (const [runId, { record: run, checkpoints }] of this.#runs) {
-      for (const record of [...checkpoints.values()]) {
-        if (!this.#isExpired(record)) continue;
-        await this.#remove({ run, record, folder: join(this.#runFolder(runId), record.kind, record.folder) });
+      for (const { kind, name } of [...checkpoints.values()].filter((record) => this.#isExpired(record))) {
+        await this.#turn({ runId, kind, name }, async () => {
+          // Looked up anew: while it waited for its turn it may have been saved again or given more time.
+          const record = checkpoints.get(`${kind}/${name}`);
+          if (record === undefined || !this.#isExpired(record)) return;
+          await this.#remove({ run, record, folder: join(this.#runFolder(runId), kind, record.folder) });
+        });
       }
     }
+  }
+
+  #turn<T>({ runId, kind, name }: CheckpointPath, work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(`${runId}/${kind}/${name}`, work);
   }
 
   /** The record goes first: what is left of a removal that was cut short is content without one. */

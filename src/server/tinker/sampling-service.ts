@@ -127,7 +127,8 @@ export class SamplingService {
     if (path.kind !== 'sampler_weights') {
       throw userFault(`${modelPath} is no sampler's: sample from tinker://<run>/sampler_weights/<name>.`);
     }
-    const { run, folder } = this.#parts.checkpoints.get(path);
+    const stored = this.#parts.checkpoints.get(path);
+    const { run, folder } = stored;
     if (baseModel !== undefined && baseModel !== run.baseModel) {
       throw userFault(`base_model is ${baseModel}, but ${modelPath} is of ${run.baseModel}.`);
     }
@@ -136,7 +137,11 @@ export class SamplingService {
       served,
       baseModel: run.baseModel,
       modelPath: formatPath(path),
-      use: (work) => this.#pool.use(folder, () => served.backend.openSampler(folder), work),
+      use: (work) => {
+        const open = (): Promise<Sampler> =>
+          this.#parts.checkpoints.reading(stored, () => served.backend.openSampler(folder));
+        return this.#pool.use(folder, open, work);
+      },
     };
   }
 

@@ -1,11 +1,7 @@
-// The server as a process sees it: listening, and shutting down with nothing half-written and every answer given that
-// can still be given.
+// Tinker's API and OpenAI's as a server that listens, and shuts down with nothing half-written.
 
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
 import { TabwrightError } from '../../core/index.ts';
+import { listenOnHttp, type HttpServer } from '../http-server.ts';
 import { isLoopbackHost } from '../kernel/guard.ts';
 import { createApp } from './app.ts';
 import { CLIENT_CONFIG, type ClientFlags } from './routes-session.ts';
@@ -33,13 +29,8 @@ export type TinkerServerOptions = {
   readonly onFailure: (error: unknown) => void;
 };
 
-export interface TinkerServer extends AsyncDisposable {
-  /** What a client takes as its base URL. */
-  readonly url: string;
-}
+export type TinkerServer = HttpServer;
 
-/** Answers that are being written get this long when the server shuts down. */
-const LAST_ANSWERS_MS = 2_000;
 /** Longer than clients keep a connection between two heartbeats. */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -52,41 +43,6 @@ export async function serveTinker(options: TinkerServerOptions): Promise<TinkerS
   const limits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
   const services = await createServices({ models, folder, limits, onFailure });
   const app = createApp({ services, key, clientConfig: { ...CLIENT_CONFIG, ...clientConfig }, cancelEnabled });
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
-  try {
-    await listen(server, host, port);
-  } catch (error) {
-    await services[Symbol.asyncDispose]();
-    throw error;
-  }
-  const address = server.address() as AddressInfo;
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return {
-    url: `http://${name}:${address.port}`,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      await services[Symbol.asyncDispose]();
-      server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
-      await closed;
-      clearTimeout(timer);
-    },
-  };
-}
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'another program listens there' : message;
-    throw new TabwrightError('config', `The server cannot listen on ${host}:${port}: ${why}. Choose another --port.`, {
-      code: 'cannot-listen',
-      details: { host, port },
-      cause: error,
-    });
-  }
+  const end = (): PromiseLike<void> => services[Symbol.asyncDispose]();
+  return listenOnHttp({ fetch: app.fetch, host, port, keepAliveMs: KEEP_ALIVE_MS, end });
 }

@@ -4,6 +4,7 @@
 import type { JsonObject } from '../../core/index.ts';
 import type { CreateModelRequest } from '../../tinker/index.ts';
 import type { LoraRecord } from './checkpoint-records.ts';
+import type { StoredCheckpoint } from './checkpoint-store.ts';
 import { modelId, parsePath, sessionOf } from './names.ts';
 import { failureBody, refusal, serverFault, userFault } from './refusals.ts';
 import type { Result } from './results.ts';
@@ -36,12 +37,15 @@ const DEFAULT_MAX_RANK = 256;
 /** A session without a sign of life for this long ends where its room is needed. */
 const NEED_TIMEOUT_MS = 60_000;
 
+/** A checkpoint to go on from. */
+type From = { readonly stored: StoredCheckpoint; readonly optimizer: boolean };
+
 type Plan = {
   readonly served: ServedModel;
   readonly baseModel: string;
   readonly lora: LoraRecord | undefined;
   readonly seed: number | undefined;
-  readonly from: { readonly path: string; readonly optimizer: boolean } | undefined;
+  readonly from: From | undefined;
 };
 
 export class TrainingService {
@@ -90,23 +94,25 @@ export class TrainingService {
   createByLoad(request: CreateByLoad): FuturePromise {
     const result = (id: string): JsonObject => ({ type: 'load_weights', model_id: id, path: request.path });
     return this.#create(request, 'load_weights', result, () => {
-      const { run, folder } = this.#state(request.path);
+      const stored = this.#state(request.path);
+      const { run } = stored;
       if (request.base_model !== undefined && request.base_model !== run.baseModel) {
         throw userFault(`base_model is ${request.base_model}, but ${request.path} is of ${run.baseModel}.`);
       }
       const served = this.#parts.models.get(run.baseModel);
-      const from = { path: folder, optimizer: request.optimizer };
+      const from = { stored, optimizer: request.optimizer };
       return { served, baseModel: run.baseModel, lora: run.lora, seed: undefined, from };
     });
   }
 
   /** Replaces what a model has learned; its place in the order is that of any other request. */
   async load(model: TrainingModel, path: string, optimizer: boolean): Promise<Result> {
-    const { run, folder } = this.#state(path);
+    const stored = this.#state(path);
+    const { run } = stored;
     if (JSON.stringify(run.lora) !== JSON.stringify(model.lora) || run.baseModel !== model.baseModel) {
       throw userFault(`${path} is of another base model or other LoRA settings than the model ${model.id}.`);
     }
-    await model.load(folder, optimizer);
+    await this.#parts.checkpoints.reading(stored, (folder) => model.load(folder, optimizer));
     return json({ type: 'load_weights', model_id: model.id, path });
   }
 
@@ -228,12 +234,14 @@ export class TrainingService {
       failed(futures, opening, failure);
       return promise;
     }
-    const model = new TrainingModel({ ...planned, id, sessionId: session.id, gapMs: limits.gapMs });
+    const { from, ...settings } = planned;
+    const state = from && { path: from.stored.folder, optimizer: from.optimizer };
+    const model = new TrainingModel({ ...settings, from: state, id, sessionId: session.id, gapMs: limits.gapMs });
     this.#models.set(id, model);
     session.modelIds.add(id);
     const { settle } = futures.open(opening);
     const begin = async (): Promise<void> => {
-      await model.ready();
+      await (from === undefined ? model.ready() : checkpoints.reading(from.stored, () => model.ready()));
       const userMetadata = request.user_metadata ?? undefined;
       await checkpoints.addRun({
         version: 1,
@@ -256,14 +264,14 @@ export class TrainingService {
     return promise;
   }
 
-  #state(path: string): { run: { baseModel: string; lora?: LoraRecord | undefined }; folder: string } {
+  #state(path: string): StoredCheckpoint {
     const parsed = parsePath(path);
     if (parsed.kind !== 'weights') {
       throw userFault(`${path} holds no optimiser state; restore from a path tinker://<run>/weights/<name>.`);
     }
     const found = this.#parts.checkpoints.find(parsed);
     if (found === undefined) throw userFault(`path ${path} does not exist; it may have been deleted or have expired.`);
-    return { run: found.run, folder: found.folder };
+    return found;
   }
 
   /** The failure as the client hears it: of a model that was given up, why it was. */

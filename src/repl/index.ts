@@ -30,6 +30,7 @@ export {
   type WarmSession,
 } from './pool.ts';
 export { createCdpProvider, type CdpProviderOptions } from './providers/cdp.ts';
+export { createKernelClient, type KernelClientOptions } from './providers/kernel-client.ts';
 export { createKernelProvider, type KernelEvent, type KernelProviderOptions } from './providers/kernel.ts';
 export { createLocalProvider, type LocalProviderOptions } from './providers/local.ts';
 export type { SessionProvider } from './providers/provider.ts';

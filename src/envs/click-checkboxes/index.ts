@@ -8,6 +8,7 @@ export {
   type ClickCheckboxesOptions,
 } from './env.ts';
 export type { ClickEffect } from './episode.ts';
+export { CLICK_CHECKBOXES_POLICIES } from './policies.ts';
 export { createPuzzle, instructionFor, type Puzzle } from './puzzle.ts';
 export { oracleTarget, randomTarget, submitTarget } from './scripted-policies.ts';
 export { scoreBoxes, type Score } from './score.ts';

@@ -1,0 +1,44 @@
+// What oracles are written in: a few words over the methods of the Browser REPL, put before each oracle's code. They act
+// as a person does, with the mouse and the keyboard; only lists of choices and date fields are set by script.
+
+export const ORACLE_WORDS = `
+const until = async (what, look, seconds = 20) => {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    try { const seen = await look(); if (seen) return seen; } catch (error) { if (Date.now() > end) throw error; }
+    if (Date.now() > end) throw new Error('it never came to this: ' + what);
+    await waitMs(30);
+  }
+};
+const find = (role, name) => until(role + ' ' + name, async () =>
+  (await accessibilitySnapshot()).nodes.find((node) => node.role === role && node.name === name));
+const press = async (role, name) => click(await find(role, name));
+const leave = async (act) => {
+  await js('void (window.leaving = true)');
+  await act();
+  await until('a new page', async () => await js("window.leaving === undefined && document.readyState === 'complete'"));
+};
+const open = (name) => leave(() => press('link', name));
+const submit = (name) => leave(() => press('button', name));
+const fill = (name, text) => fillInput('[name="' + name + '"]', text);
+const set = (name, value) => js(([name, value]) => {
+  const field = document.querySelector('[name="' + name + '"]');
+  field.value = field.options ? [...field.options].find((option) => option.label === value).value : value;
+  for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }));
+}, { arg: [name, value] });
+const read = (selector) => js((selector) => document.querySelector(selector)?.textContent.trim(), { arg: selector });
+const rows = () => js(() => [...document.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
+const answerDialog = async (accept, promptText) => {
+  await until('a dialog', async () => (await pageInfo()).dialog);
+  await cdp('Page.handleJavaScriptDialog', { accept, ...(promptText === undefined ? {} : { promptText }) });
+};
+`;
+
+/** As a value in the code of a cell. */
+export function quoted(value: string | number | boolean | readonly string[]): string {
+  return JSON.stringify(value);
+}
+
+export function oracleCell(code: string): string {
+  return `{${ORACLE_WORDS}${code}\n}`;
+}

@@ -1,0 +1,22 @@
+// The suite `web_nav`: what people do on websites of many kinds, one small site a kind.
+
+import type { WebSuite } from '../../web-suite.ts';
+import type { SuiteDescription } from '../../suite-description.ts';
+import { describeSiteSuite, openSiteSuite, type SiteSuiteDefinition } from '../kit/suite.ts';
+import { BOOKS_TASKS } from './books-tasks.ts';
+
+export const WEB_NAV: SiteSuiteDefinition = {
+  name: 'web_nav',
+  version: '1.0.0',
+  templates: [...BOOKS_TASKS],
+  seeds: [1, 2, 3],
+  figures: { oracle: null, noop: null, blind: null },
+};
+
+export function describeWebNav(): SuiteDescription {
+  return describeSiteSuite(WEB_NAV);
+}
+
+export function openWebNav(): Promise<WebSuite> {
+  return openSiteSuite(WEB_NAV);
+}

@@ -1,0 +1,48 @@
+// Plays tasks of the suites on our sites for tests: real Chromium, warm sessions that serve many episodes.
+
+import { createWebTaskEnv, type WebSuite } from '../../src/envs/index.ts';
+import { createLocalProvider } from '../../src/repl/index.ts';
+import { runActorEpisodes } from '../../src/rollout/index.ts';
+import type { Actor, ChatRecord, Env, Trajectory } from '../../src/core/index.ts';
+import { probe } from '../sandbox/jail.ts';
+
+/** Episodes at once: as many as there are processors where tests run. */
+const SESSIONS = 2;
+
+/** Gives its browsers back when it is disposed; the suite stays. */
+export function playedSuite(suite: WebSuite, ids?: readonly string[]): Env {
+  const tasks = ids === undefined ? suite.tasks : suite.tasks.filter(({ id }) => ids.includes(id));
+  return createWebTaskEnv({
+    name: suite.description.name,
+    provider: createLocalProvider({
+      jail: probe.available ? probe : 'unsafe-local',
+      egress: suite.egress,
+      sessions: SESSIONS,
+      episodes: 1_000,
+    }),
+    tasks,
+    capacity: SESSIONS,
+    begin: (id, options) => suite.begin(id, options),
+  });
+}
+
+export async function play(
+  env: Env,
+  actor: Actor<ChatRecord>,
+  count: number,
+): Promise<readonly Trajectory<ChatRecord>[]> {
+  const { trajectories } = await runActorEpisodes(
+    Array.from({ length: count }, (_, seed) => ({ task: env.task(seed), member: 0 })),
+    { env, actor, runSeed: 1, stage: 'eval', signal: new AbortController().signal },
+  );
+  return trajectories;
+}
+
+/** Empty where all went well: what a test shows of those that did not. */
+export function failures(trajectories: readonly Trajectory<ChatRecord>[]): readonly string[] {
+  return trajectories.flatMap(({ task, outcome, turns }) =>
+    outcome.kind === 'finished' && outcome.success
+      ? []
+      : [`${task.id}: ${JSON.stringify(outcome)} after ${turns.map(({ nextPage }) => nextPage).join(' | ')}`],
+  );
+}

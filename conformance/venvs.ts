@@ -7,7 +7,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mustRun, runCommand } from './command.ts';
 
-export type VenvName = 'sdk-0.38.0' | 'sdk-0.25.0' | 'sdk-0.24.1' | 'cookbook-0.5.8' | 'skyrl-0.4.0';
+export type VenvName = 'sdk-0.38.0' | 'sdk-0.25.0' | 'sdk-0.24.1' | 'cookbook-0.5.8' | 'skyrl-0.4.0' | 'miniwob-peers';
 
 type Recipe = {
   /** The arguments of `pip install`, one call each. Only what is named is pinned here; the rest is in `locks/`. */
@@ -50,6 +50,11 @@ const RECIPES: Readonly<Record<VenvName, Recipe>> = {
     files: { 'sitecustomize.py': TYPED_DICT_SHIM },
     imports: ['skyrl.tinker.api'],
     deadlineMinutes: 30,
+  },
+  'miniwob-peers': {
+    installs: [['miniwob==1.1.0', 'browsergym-miniwob==0.14.3']],
+    imports: ['browsergym.miniwob', 'miniwob', 'selenium'],
+    deadlineMinutes: 15,
   },
 };
 

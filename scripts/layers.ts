@@ -132,7 +132,7 @@ export const LAYERS: LayerTable = {
   envs: {
     layer: 4,
     imports: [...BASE, 'stats', 'sandbox', 'browser', 'repl', 'judges'],
-    packages: ['zod'],
+    packages: ['zod', 'hyparquet', 'tldts', 'jmespath', 'fzstd'],
     node: true,
     why: 'envs makes tasks out of browsers; it knows no policies and no training',
   },

@@ -25,6 +25,8 @@ export type LaunchOptions = {
   readonly signal?: AbortSignal;
   /** Starts it in a jail. Default: as a child of this process, with this user's files and network. */
   readonly jail?: BrowserJail;
+  /** Beside the usual ones, without a jail; a jail brings its own. */
+  readonly flags?: readonly string[];
 };
 
 /** How to start a Chromium in a jail, which this folder knows nothing else of. */
@@ -77,7 +79,7 @@ async function start(location: ChromiumLocation, mode: FrameMode, options: Launc
 }
 
 async function startOnce(location: ChromiumLocation, mode: FrameMode, options: LaunchOptions): Promise<Start> {
-  const owned = spawnChromium(location, mode, options.jail);
+  const owned = spawnChromium(location, mode, options);
   const stderr = tail(owned.child.stderr!);
   const cdp = connectCdp(owned.child.stdio[3] as Writable, owned.child.stdio[4] as Readable);
   const ms = options.deadlineMs ?? 30_000;
@@ -125,16 +127,17 @@ async function startOnce(location: ChromiumLocation, mode: FrameMode, options: L
   }
 }
 
-function spawnChromium(location: ChromiumLocation, mode: FrameMode, jail: BrowserJail | undefined): OwnedProcess {
-  const command = (profile: string, flags: readonly string[]): ChromiumCommand => ({
+function spawnChromium(location: ChromiumLocation, mode: FrameMode, { jail, flags = [] }: LaunchOptions): OwnedProcess {
+  const command = (profile: string, added: readonly string[]): ChromiumCommand => ({
     command: location.path,
-    args: [...chromiumFlags(mode), ...flags, `--user-data-dir=${profile}`, 'about:blank'],
+    args: [...chromiumFlags(mode), ...added, `--user-data-dir=${profile}`, 'about:blank'],
     env: location.env,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
   });
   if (jail !== undefined) return jail.spawn(command(jail.profile, [...jail.flags, ...ownSandbox(jail.ownSandbox)]));
   const profile = createProfile();
   const plain = [
+    ...flags,
     ...ownSandbox(process.getuid?.() !== 0), // Chromium refuses to start as root with its sandbox
     '--disable-dev-shm-usage', // containers often have a /dev/shm of 64 MB
   ];

@@ -25,7 +25,10 @@ import type { SessionCell } from './session.ts';
 export type PlaceOptions = {
   /** What was found out about this machine; `unsafe-local` runs model-written code with this user's rights. */
   readonly jail: SandboxProbe | 'unsafe-local';
-  /** Where a jailed session may go. Default: every public host, ports 80 and 443. Without a jail nothing is held back. */
+  /**
+   * Where a jailed session may go. Default: every public host, ports 80 and 443. Without a jail nothing is held back, and
+   * rules with an address say only where pages find these names; `httpGet` of a cell knows nothing of them.
+   */
   readonly egress?: readonly EgressRule[];
   readonly onEgress?: (event: EgressEvent) => void;
   /** Default: an installed Chrome or Chromium, which real websites expect, else whatever there is. */
@@ -104,9 +107,20 @@ async function openPlainPlace(options: PlaceOptions): Promise<SessionPlace> {
     // As in a jail, files that programs keep for the time being lie where the browser may have them.
     cell: { ...options.cell, env: { TMPDIR: folder } },
     cellPid: undefined,
-    launch: async (signal) => launchBrowser({ location: await locate(options, signal), mode: 'ordinary', signal }),
+    launch: async (signal) => {
+      const flags = pinnedNames(options.egress ?? []);
+      return launchBrowser({ location: await locate(options, signal), mode: 'ordinary', flags, signal });
+    },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** For a Chromium that no proxy stands before. */
+export function pinnedNames(rules: readonly EgressRule[]): readonly string[] {
+  const maps = rules.flatMap(({ host, address, toPort }) =>
+    address === undefined ? [] : [`MAP ${host} ${address}${toPort === undefined ? '' : `:${toPort}`}`],
+  );
+  return maps.length === 0 ? [] : [`--host-resolver-rules=${maps.join(',')}`];
 }
 
 async function locate({ location }: PlaceOptions, signal: AbortSignal): Promise<ChromiumLocation> {

@@ -117,7 +117,7 @@ async function openConnection(options: ConnectionOptions): Promise<Socket | Refu
     const verdict: EgressVerdict = await judgeEgress({ rules, lookup, host, port });
     if (!verdict.allowed) return new Refusal(verdict.reason);
     for (const address of verdict.addresses) {
-      const socket = await tryConnect(address, port, signal);
+      const socket = await tryConnect(address, verdict.port ?? port, signal);
       if (socket !== undefined) return socket;
     }
     throw new Error(`${host}:${port} does not accept connections`);

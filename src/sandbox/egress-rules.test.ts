@@ -58,6 +58,17 @@ test.each([
   expect(await judge(rule, host, 8081)).toMatchObject({ allowed: false });
 });
 
+test('a pinned name may be served at another port; the port that is asked for is what is judged', async () => {
+  const rule: EgressRule = { host: 'shop.test', port: 80, address: '127.0.0.1', toPort: 43_121 };
+  expect(await judge(rule, 'shop.test', 80)).toEqual({ allowed: true, addresses: ['127.0.0.1'], port: 43_121 });
+  expect(await judge(rule, 'shop.test', 43_121)).toMatchObject({ allowed: false });
+  // Without an address of its own there is nothing that a port could be one of.
+  expect(await judge({ host: 'example.com', toPort: 43_121 }, 'example.com', 80)).toEqual({
+    allowed: true,
+    addresses: [PUBLIC],
+  });
+});
+
 test('a local address without a port is not listed by itself', async () => {
   expect(await judge({ host: '127.0.0.1' }, '127.0.0.1', 80)).toMatchObject({ allowed: false });
 });

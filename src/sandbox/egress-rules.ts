@@ -13,13 +13,16 @@ export type EgressRule = {
   readonly port?: number;
   /** Goes to this address without a lookup. A name's only way to an address that is not public. */
   readonly address?: string;
+  /** With `address`: connects to this port there, so that what programs call port 80 may be served anywhere. */
+  readonly toPort?: number;
 };
 
 /** All addresses of a name. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
 export type EgressVerdict =
-  | { readonly allowed: true; readonly addresses: readonly string[] }
+  /** `port` where the connection goes to another than the one that was asked for. */
+  | { readonly allowed: true; readonly addresses: readonly string[]; readonly port?: number }
   | { readonly allowed: false; readonly reason: string };
 
 export const systemLookup: Lookup = async (host) =>
@@ -40,8 +43,16 @@ export async function judgeEgress({ rules, lookup, host: given, port }: JudgeOpt
     .replace(/\.$/, '');
   const matching = rules.filter((rule) => matchesHost(rule, host) && matchesPort(rule, port));
   if (matching.length === 0) return { allowed: false, reason: 'it is not on the list of allowed hosts' };
-  const pinned = matching.flatMap((rule) => pinnedAddress(rule, host) ?? []);
-  if (pinned.length > 0) return { allowed: true, addresses: pinned.slice(0, 1) };
+  for (const rule of matching) {
+    const pinned = pinnedAddress(rule, host);
+    if (pinned === undefined) continue;
+    const { address, toPort } = rule;
+    return {
+      allowed: true,
+      addresses: [pinned],
+      ...(address === undefined || toPort === undefined ? {} : { port: toPort }),
+    };
+  }
   let addresses: readonly string[];
   try {
     addresses = isIP(host) === 0 ? await lookup(host) : [host];

@@ -21,6 +21,12 @@ describe('rolloutMetrics', () => {
       'env/all/invalid_episodes': 1,
       'env/all/reward/total': 0.25,
       'env/all/success': 0.5,
+      'env/all/stop/submitted': 1,
+      'env/all/stop/token_budget': 0,
+    });
+    const limited: Outcome = { kind: 'finished', success: false, reward: 0, stop: 'token_budget', details: {} };
+    expect(rolloutMetrics([finished(true, 1), limited].map(episode))).toMatchObject({
+      'env/all/stop/token_budget': 0.5,
     });
   });
 

@@ -1,8 +1,10 @@
 // Figures of a batch of episodes, named as tinker-cookbook names them. Invalid episodes are counted and enter no
 // mean. Pure; times are the caller's.
 
-import type { FinishedOutcome, Group, Trajectory } from '../core/index.ts';
+import type { FinishedOutcome, Group, StopReason, Trajectory } from '../core/index.ts';
 import { isMixed } from './advantages.ts';
+
+const STOP_REASONS: readonly StopReason[] = ['submitted', 'answered', 'max_actions', 'malformed', 'token_budget'];
 
 /** Counts, lengths, reward and exact success. Means over nothing are left out rather than invented. */
 export function rolloutMetrics(trajectories: readonly Trajectory[]): Readonly<Record<string, number>> {
@@ -23,7 +25,9 @@ export function rolloutMetrics(trajectories: readonly Trajectory[]): Readonly<Re
     metrics['env/all/reward/total'] = outcomes.reduce((sum, { reward }) => sum + reward, 0) / valid.length;
     metrics['env/all/success'] = outcomes.filter(({ success }) => success).length / valid.length;
     metrics['env/all/turns_per_episode'] = turns.length / valid.length;
-    metrics['env/all/stop/submitted'] = outcomes.filter(({ stop }) => stop === 'submitted').length / valid.length;
+    for (const reason of STOP_REASONS) {
+      metrics[`env/all/stop/${reason}`] = outcomes.filter(({ stop }) => stop === reason).length / valid.length;
+    }
   }
   if (turns.length > 0) {
     metrics['env/all/ac_tokens_per_turn'] = actionTokens / turns.length;

@@ -7,8 +7,13 @@ import { createSemaphore, withDeadline, type Semaphore } from '../util/index.ts'
 
 export type OperationKind = 'open' | 'sample' | 'act' | 'look' | 'close';
 
-/** Nested: an operation is given up at the earliest of the three. */
+/** Nested: an operation is given up at the earliest of operation, turn and episode. */
 export type Deadlines = {
+  /**
+   * Opening an episode, milliseconds, waiting until there is a browser for it included; turn and episode begin after that.
+   * Default as `operationMs`.
+   */
+  readonly openMs?: number;
   /** One call to the environment or the sampler, milliseconds. Default 30,000. */
   readonly operationMs: number;
   /** Sampling an action and carrying it out, milliseconds. Default 60,000. */
@@ -59,11 +64,15 @@ export function createOperations({ deadlines, limits = {}, now }: OperationsOpti
     async run(kind, scope, work) {
       const release = await queues.get(kind)?.acquire(scope.signal);
       const start = now();
-      const bounds = [
-        { what: 'operation', limit: deadlines.operationMs, left: deadlines.operationMs },
-        { what: 'turn', limit: deadlines.turnMs, left: scope.turnStart + deadlines.turnMs - start },
-        { what: 'episode', limit: deadlines.episodeMs, left: scope.episodeStart + deadlines.episodeMs - start },
-      ] as const;
+      const openMs = deadlines.openMs ?? deadlines.operationMs;
+      const bounds: readonly Bound[] =
+        kind === 'open'
+          ? [{ what: 'open', limit: openMs, left: openMs }]
+          : [
+              { what: 'operation', limit: deadlines.operationMs, left: deadlines.operationMs },
+              { what: 'turn', limit: deadlines.turnMs, left: scope.turnStart + deadlines.turnMs - start },
+              { what: 'episode', limit: deadlines.episodeMs, left: scope.episodeStart + deadlines.episodeMs - start },
+            ];
       const tightest = bounds.reduce((a, b) => (b.left < a.left ? b : a));
       try {
         return await withDeadline(
@@ -82,11 +91,17 @@ export function createOperations({ deadlines, limits = {}, now }: OperationsOpti
   };
 }
 
-function expired(kind: OperationKind, what: 'operation' | 'turn' | 'episode', limitMs: number): TabwrightError {
+type Bound = {
+  readonly what: 'open' | 'operation' | 'turn' | 'episode';
+  readonly limit: number;
+  readonly left: number;
+};
+
+function expired(kind: OperationKind, what: Bound['what'], limitMs: number): TabwrightError {
   const boundary: Boundary = kind === 'sample' ? 'backend' : 'env';
   return new TabwrightError(
     boundary,
-    `The ${what} took longer than ${limitMs} ms, in "${kind}". Raise ${what}Ms if that is to be expected here.`,
+    `The ${what === 'open' ? 'opening' : what} took longer than ${limitMs} ms, in "${kind}". Raise ${what}Ms if that is to be expected here.`,
     { code: `${what}-timeout`, details: { kind, limitMs }, retryable: true },
   );
 }

@@ -56,7 +56,7 @@ export type EpisodeResult<R> = {
 
 export async function runEpisode<R>(options: RunEpisodeOptions<R>): Promise<EpisodeResult<R>> {
   const { operations, request, signal } = options;
-  const episodeStart = operations.now();
+  const start = operations.now();
   const turns: Turn<R>[] = [];
   let { task } = request;
   const finish = (outcome: Outcome): Trajectory<R> => ({
@@ -64,11 +64,12 @@ export async function runEpisode<R>(options: RunEpisodeOptions<R>): Promise<Epis
     member: request.member,
     turns,
     outcome,
-    seconds: (operations.now() - episodeStart) / 1000,
+    seconds: (operations.now() - start) / 1000,
   });
   let played: Trajectory<R> | undefined;
   try {
-    const episode = await openEpisode(options, episodeStart);
+    const episode = await openEpisode(options, start);
+    const episodeStart = operations.now();
     if (episode.instruction !== undefined) task = { ...task, instruction: episode.instruction };
     try {
       played = finish(await play({ ...options, episode, episodeStart, turns }));
@@ -95,12 +96,12 @@ function closeEpisode(operations: Operations, episode: Episode): Promise<void> {
 
 async function openEpisode<R>(
   { env, request, operations, signal }: RunEpisodeOptions<R>,
-  episodeStart: number,
+  start: number,
 ): Promise<Episode> {
   let opening: Promise<Episode> | undefined;
   let opened = false;
   try {
-    const scope = { episodeStart, turnStart: episodeStart, signal };
+    const scope = { episodeStart: start, turnStart: start, signal };
     const episode = await operations.run(
       'open',
       scope,

@@ -167,7 +167,7 @@ describe('runEpisodes', () => {
   });
 
   it.each([
-    ['open', 'env', 'operation-timeout'],
+    ['open', 'env', 'open-timeout'],
     ['step', 'env', 'operation-timeout'],
   ] as const)('gives up an environment that hangs in %s, and its place is free again', async (at, boundary, code) => {
     const env = createToyCheckboxes({
@@ -182,6 +182,30 @@ describe('runEpisodes', () => {
     expect(failures).toEqual({ [`${boundary}/${code}`]: 1 });
     expect(trajectories.every(({ outcome }) => outcome.kind === 'finished')).toBe(true);
     expect(env.openEpisodes).toBe(0);
+  });
+
+  it('waiting for a place counts neither as the environment nor as the episode: more episodes than places queue', async () => {
+    let clock = 0;
+    const inner = createToyCheckboxes({
+      capacity: 2,
+      disturb: async ({ at }) => {
+        if (at === 'step') clock += 40;
+        await turnOfLoop();
+      },
+    });
+    // More episodes at once than there are places: the others wait in `open`, as they do for a browser of a shared pool.
+    const env: Env = { ...inner, capacity: 12 };
+    const { failures, trajectories } = await runEpisodes(
+      requests(env, 12),
+      options(env, scripted(TOY_SUBMIT, 0), {
+        now: () => clock,
+        deadlines: { operationMs: 60_000, episodeMs: 100, openMs: 60_000 },
+        maxRetries: 0,
+      }),
+    );
+    expect(failures).toEqual({});
+    expect(trajectories.every(({ outcome }) => outcome.kind === 'finished')).toBe(true);
+    expect(inner.peak).toBe(2);
   });
 
   it('closes an episode that opens after it was given up', async () => {

@@ -34,6 +34,8 @@ export type ActorRolloutOptions<R> = Pick<
   readonly maxInvalidShare?: number;
   /** Failed attempts that never stop a run. Default max(5, capacity): one browser takes all its pages with it. */
   readonly toleratedInvalid?: number;
+  /** Told of each episode as it ends, retries behind it; what it throws stops the run. */
+  readonly onEpisode?: (trajectory: Trajectory<R>) => void;
   readonly listener?: ProgressListener;
   readonly signal: AbortSignal;
   /** Milliseconds; any origin. Default `performance.now`. */
@@ -105,6 +107,7 @@ export async function runActorEpisodes<R>(
       const index = count.next++;
       const trajectory = await attempt(requests[index]);
       trajectories[index] = trajectory;
+      options.onEpisode?.(trajectory);
       count.done++;
       if (trajectory.outcome.kind === 'invalid') count.invalid++;
       else if (trajectory.outcome.success) count.successes++;

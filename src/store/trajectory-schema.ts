@@ -44,6 +44,7 @@ const chatTurnSchema = z.strictObject({
     calls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: z.string() })),
   }),
   usage: z.strictObject({ promptTokens: z.int().nonnegative(), completionTokens: z.int().nonnegative() }).optional(),
+  cost: z.number().nonnegative().optional(),
   stop,
   ...facts,
 });
@@ -54,6 +55,7 @@ const outcomeSchema = z.discriminatedUnion('kind', [
     success: z.boolean(),
     reward: z.number(),
     stop: z.enum(['submitted', 'max_actions', 'answered', 'malformed', 'token_budget']),
+    clamped: z.literal(true).optional(),
     details: jsonObject,
   }),
   z.strictObject({

@@ -39,7 +39,7 @@ it.each([...CALLS, 'saveWeightsAndGetSampler'] as const)(
       trainer: hanging(name),
       renderer: createToyRenderer(),
       sampleTasks: createTaskSampler({ env, firstSeed: 0 }),
-      config: rlConfigSchema.parse({ steps: 20, groups: 4, groupSize: 8, reward: 'raw' }),
+      config: rlConfigSchema.parse({ steps: 20, groups: 4, groupSize: 8, credit: 'raw' }),
       runSeed: 1,
       stage: 'rl',
       signal,

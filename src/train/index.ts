@@ -16,12 +16,14 @@ export {
   type PretrainRow,
 } from './pretrain.ts';
 export { rlConfigSchema, type RlConfig } from './rl-config.ts';
-export { groupRewards, shuffleRewards, type GroupRewards, type RewardKind } from './rl-rewards.ts';
+export { groupRewards, shuffleRewards, type GroupRewards } from './rl-rewards.ts';
 export { rlUpdate, type RlUpdateOptions } from './rl-update.ts';
+export type { RlEvaluation } from './rl-evaluation.ts';
 export type { RlOptions } from './rl-options.ts';
 export { rl } from './rl.ts';
 export { batchesByTokens, sft, sftConfigSchema, type SftConfig, type SftOptions } from './sft.ts';
 export { supervisedRate, type RatedModel } from './supervised-rate.ts';
 export { createTaskSampler, type TaskSampler, type TaskSamplerOptions } from './task-sampler.ts';
+export { createTaskListSampler, type TaskListSamplerOptions } from './task-list-sampler.ts';
 export type { TrainingContext } from './training-context.ts';
 export { withSampler } from './with-sampler.ts';

@@ -14,7 +14,14 @@ const rlSettings = z.strictObject({
     .describe('how the rate goes on after the warm-up'),
   warmupSteps: z.int().nonnegative().default(0).describe('steps of linear warm-up'),
   floor: z.number().min(0).max(1).default(0).describe('share of the rate that is left at the last step'),
-  reward: z.enum(['exact', 'raw']).default('exact').describe('exact success, or the raw reward with partial credit'),
+  credit: z
+    .enum(['exact', 'raw'])
+    .default('exact')
+    .describe('what groups are compared by: exact success, or the reward with partial credit'),
+  overlong: z
+    .enum(['learn', 'leave_out'])
+    .default('learn')
+    .describe('episodes that ran out of turns or tokens: learned from like others, or left out of group and loss'),
   shuffleRewards: z.boolean().default(false).describe('negative control: rewards shuffled within the batch'),
   normalise: z.enum(['none', 'std']).default('none').describe('divide advantages by the deviation of their group'),
   loss: z.enum(['importance_sampling', 'ppo', 'cispo']).default('importance_sampling').describe('policy loss'),

@@ -3,6 +3,7 @@
 import type { Env, Renderer, Sampler, Trainer } from '../core/index.ts';
 import type { RolloutOptions } from '../rollout/index.ts';
 import type { RlConfig } from './rl-config.ts';
+import type { RlEvaluation } from './rl-evaluation.ts';
 import type { TaskSampler } from './task-sampler.ts';
 import type { TrainingContext } from './training-context.ts';
 
@@ -19,7 +20,7 @@ export type RlOptions = TrainingContext & {
   /** Passed on to the rollouts. */
   readonly rollout?: Pick<
     RolloutOptions,
-    'deadlines' | 'limits' | 'maxRetries' | 'maxInvalidShare' | 'toleratedInvalid'
+    'deadlines' | 'limits' | 'maxRetries' | 'maxInvalidShare' | 'toleratedInvalid' | 'tokenBudget'
   >;
   /**
    * Episodes of a step are played with the weights of this many updates before it, while those updates are made. Always
@@ -28,4 +29,8 @@ export type RlOptions = TrainingContext & {
   readonly stepsOffPolicy?: number;
   /** Updates between two checkpoints; what comes after the last one is done again on resume. Default 1. */
   readonly saveEvery?: number;
+  /** Measured on the way. Default: nothing. */
+  readonly evaluation?: RlEvaluation;
+  /** Stands in every row of metrics, e.g. where the rewards come from. Default none. */
+  readonly labels?: Readonly<Record<string, string>>;
 };

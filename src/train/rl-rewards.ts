@@ -1,19 +1,25 @@
 // The number that a group is compared by. Exact success by default: a reward that pays for partial credit teaches
-// early submission. Invalid episodes have none. Pure.
+// early submission. Invalid episodes have none; a success that only a limit ended is worth nothing. Pure.
 
-import type { Group } from '../core/index.ts';
+import type { Group, StopReason } from '../core/index.ts';
 import type { Rng } from '../util/index.ts';
+import type { RlConfig } from './rl-config.ts';
 
-export type RewardKind = 'exact' | 'raw';
-
-/** Rewards by group and member; null where the episode is invalid. */
+/** Rewards by group and member; null where the episode is invalid or left out. */
 export type GroupRewards = readonly (readonly (number | null)[])[]; // [group, member]
 
-export function groupRewards(groups: readonly Group[], kind: RewardKind): GroupRewards {
+const OVERLONG: ReadonlySet<StopReason> = new Set(['max_actions', 'token_budget']);
+
+export function groupRewards(
+  groups: readonly Group[],
+  { credit, overlong }: Pick<RlConfig, 'credit' | 'overlong'>,
+): GroupRewards {
   return groups.map(({ trajectories }) =>
     trajectories.map(({ outcome }) => {
       if (outcome.kind === 'invalid') return null;
-      return kind === 'exact' ? Number(outcome.success) : outcome.reward;
+      if (overlong === 'leave_out' && OVERLONG.has(outcome.stop)) return null;
+      if (credit === 'raw') return outcome.reward;
+      return outcome.clamped === true ? 0 : Number(outcome.success);
     }),
   );
 }

@@ -71,7 +71,7 @@ describe('rlUpdate', () => {
     const metrics = await rlUpdate({
       trainer: unscoring,
       groups: [middle],
-      config: config({ reward: 'raw' }),
+      config: config({ credit: 'raw' }),
       learningRate: 0.1,
       rng: createRng(1),
       signal,
@@ -102,7 +102,7 @@ describe('rlUpdate', () => {
   });
 
   it('leaves constant groups out: adding one changes no weight', async () => {
-    const mixed = groups.filter((group) => new Set(groupRewards([group], 'exact')[0]).size > 1);
+    const mixed = groups.filter((group) => new Set(groupRewards([group], config())[0]).size > 1);
     const constant = { ...groups[0], trajectories: [groups[0].trajectories[0], groups[0].trajectories[0]] };
     expect((await update([...mixed, constant])).weights).toEqual((await update(mixed)).weights);
   });
@@ -142,6 +142,34 @@ describe('rlUpdate', () => {
     const tasks = Array.from({ length: 8 }, (_, seed) => env.task(seed));
     const extended = await runGroups(tasks, 6, { env, policy, sampling: {}, runSeed: 1, stage: 'rl', signal });
     expect((await update(extended.groups)).metrics['datums_per_trajectory']).toBe(1);
+  });
+});
+
+describe('groupRewards', () => {
+  const task = { id: 'toy/1', env: 'toy', instruction: '', seed: 1 };
+  const group = (...outcomes: readonly Outcome[]): Group => ({
+    task,
+    trajectories: outcomes.map((outcome, member): Trajectory => ({ task, member, turns: [], outcome, seconds: 1 })),
+  });
+  const limited: Outcome = {
+    kind: 'finished',
+    success: true,
+    reward: 0,
+    stop: 'token_budget',
+    clamped: true,
+    details: {},
+  };
+
+  it('a success that a limit ended is worth nothing, whatever is paid for', () => {
+    const one = [group(finished(1), limited, invalid)];
+    expect(groupRewards(one, config())).toEqual([[1, 0, null]]);
+    expect(groupRewards(one, config({ credit: 'raw' }))).toEqual([[1, 0, null]]);
+  });
+
+  it('episodes that ran out of tokens or turns can be left out like invalid ones, malformed ones cannot', () => {
+    const stopped = (stop: 'max_actions' | 'malformed'): Outcome => ({ ...limited, stop });
+    const one = [group(finished(1), limited, stopped('max_actions'), stopped('malformed'))];
+    expect(groupRewards(one, config({ overlong: 'leave_out' }))).toEqual([[1, null, null, 0]]);
   });
 });
 

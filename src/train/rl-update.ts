@@ -39,7 +39,7 @@ export type RlUpdateOptions = {
  */
 export async function rlUpdate(options: RlUpdateOptions): Promise<Readonly<Record<string, number>>> {
   const { trainer, groups, config, learningRate, reference, rng, signal, referenceCallMs = DEFAULT_CALL_MS } = options;
-  const given = groupRewards(groups, config.reward);
+  const given = groupRewards(groups, config);
   const rewards = config.shuffleRewards ? shuffleRewards(given, rng) : given;
   const { rows, trajectories } = trainingRows(groups, rewards, config);
   const metrics: Record<string, number> = {

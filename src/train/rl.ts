@@ -8,6 +8,7 @@ import type { GroupsResult } from '../rollout/index.ts';
 import { createRng } from '../util/index.ts';
 import { saveCheckpoint } from './checkpoints.ts';
 import { DEFAULT_CALL_MS, trainerWithDeadlines } from './call-deadlines.ts';
+import { isMeasured, measure } from './rl-evaluation.ts';
 import type { RlOptions } from './rl-options.ts';
 import { resumeRl } from './rl-resume.ts';
 import { openRlRollouts, type RlRollouts } from './rl-rollouts.ts';
@@ -23,8 +24,9 @@ export async function rl(given: RlOptions): Promise<void> {
   const { stepsOffPolicy = 0, saveEvery = 1 } = options;
   checkPace(stepsOffPolicy, saveEvery);
   const { firstStep, samplers } = await resumeRl({ ...options, stepsOffPolicy });
-  await run?.truncateMetrics((row) => row.stage !== stage || row.step < firstStep);
-  if (firstStep >= config.steps) return;
+  // The row after the last step is that of the last measurement, which is made once.
+  await run?.truncateMetrics((row) => row.stage !== stage || row.step < firstStep || row.step === config.steps);
+  if (firstStep >= config.steps) return measureLast(options);
 
   listener?.({ kind: 'stage-start', stage, title, total: config.steps, unit: 'steps' });
   const start = now();
@@ -41,7 +43,7 @@ export async function rl(given: RlOptions): Promise<void> {
         name,
         groups.flatMap(({ trajectories }) => trajectories),
       );
-      run.appendMetrics({ stage, step, ...metrics });
+      run.appendMetrics({ stage, step, ...options.labels, ...metrics });
       const batch = step + 1;
       const final = batch === config.steps;
       if (final || batch % saveEvery === 0) {
@@ -51,8 +53,18 @@ export async function rl(given: RlOptions): Promise<void> {
     const tokensPerSecond = sampledTokens / Math.max(metrics['time/sampling'], 1e-9);
     listener?.({ kind: 'step-end', stage, done: step + 1, total: config.steps, metrics, tokensPerSecond });
   }
+  await measureLast(options);
   const summary = `${config.steps - firstStep} steps, last batch ${(100 * success).toFixed(1)} % solved exactly`;
   listener?.({ kind: 'stage-end', stage, seconds: (now() - start) / 1000, summary });
+}
+
+/** What came of it, in a row of its own after that of the last step; nothing where it has been measured. */
+async function measureLast(options: RlOptions): Promise<void> {
+  const { evaluation, run, stage, config, labels } = options;
+  if (evaluation === undefined || run === undefined) return;
+  const step = config.steps;
+  if ((await run.readMetrics()).some((row) => row.stage === stage && row.step === step)) return;
+  run.appendMetrics({ stage, step, ...labels, 'progress/batch': step, ...(await measure(options, evaluation, step)) });
 }
 
 /** Playing ahead needs the checkpoint of every step to go on from. */
@@ -81,6 +93,11 @@ type RlStepOptions = {
 async function rlStep({ options, rollouts, step, now }: RlStepOptions): Promise<RlStepResult> {
   const { trainer, config, runSeed, stage, reference, signal, trainerCallMs } = options;
   const start = now();
+  const { evaluation } = options;
+  const measured =
+    evaluation !== undefined && isMeasured(evaluation, step, config.steps)
+      ? await measure(options, evaluation, step)
+      : {};
   const result = await rollouts.take(step);
   const trainStart = now();
   const learningRate = learningRateAt(
@@ -117,6 +134,7 @@ async function rlStep({ options, rollouts, step, now }: RlStepOptions): Promise<
       ...update,
       ...failureMetrics(result.failures),
       ...operationMetrics(result),
+      ...measured,
       'time/sampling': result.seconds,
       'time/train': (end - trainStart) / 1000,
       'time/total': (end - start) / 1000,

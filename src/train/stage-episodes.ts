@@ -7,7 +7,10 @@ import { runEpisodes, type EpisodeRequest, type RolloutOptions } from '../rollou
 import type { TrainingContext } from './training-context.ts';
 
 export type StageEpisodesOptions = TrainingContext &
-  Pick<RolloutOptions, 'env' | 'policy' | 'sampling' | 'deadlines' | 'limits' | 'maxRetries' | 'maxInvalidShare'> & {
+  Pick<
+    RolloutOptions,
+    'env' | 'policy' | 'sampling' | 'deadlines' | 'limits' | 'maxRetries' | 'maxInvalidShare' | 'tokenBudget'
+  > & {
     readonly requests: readonly EpisodeRequest[];
     /** Of which episodes pictures are kept; needs `run`. Default: none. */
     readonly wantsScreenshots?: (request: EpisodeRequest) => boolean;

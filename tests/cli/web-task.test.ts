@@ -66,6 +66,7 @@ describe.skipIf(noJail)(`one task on a website${whyNot}`, () => {
         outputCharacters: 4_000,
         turnTokens: 4_096,
         trajectoryTokens: 65_536,
+        limitReward: 'clamp',
         profile: 'train',
         versions: { chromium: expect.stringMatching(/Chrome\//) as string },
       });

@@ -25,7 +25,7 @@ const TINY: ModelConfig = {
   taps: 1,
   maxPositions: 16,
 };
-const RL = rlConfigSchema.parse({ steps: 4, groups: 4, groupSize: 4, learningRate: 1e-2, reward: 'raw' });
+const RL = rlConfigSchema.parse({ steps: 4, groups: 4, groupSize: 4, learningRate: 1e-2, credit: 'raw' });
 const SFT = sftConfigSchema.parse({ epochs: 2, batchTokens: 8 });
 const ROWS: readonly Datum[] = [1, 2, 3, 4].map((token) => ({
   tokens: [token, token + 1],

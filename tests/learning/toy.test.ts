@@ -132,7 +132,7 @@ describe('group-relative policy gradient', () => {
     // Measured: 0.000-0.003.
     async () => {
       const world = paying(({ success }) => (success ? 0 : 1));
-      expect((await afterRl(0, { reward: 'raw' }, world)).exact).toBeLessThanOrEqual(0.05);
+      expect((await afterRl(0, { credit: 'raw' }, world)).exact).toBeLessThanOrEqual(0.05);
     },
     5 * MINUTES,
   );
@@ -142,7 +142,7 @@ describe('group-relative policy gradient', () => {
     // Measured on three seeds: exact 0.453-0.497, lenient 0.980-0.987.
     async () => {
       const world = paying(({ reward }) => Number(reward > 0));
-      const { exact, lenient } = await afterRl(0, { reward: 'raw' }, world);
+      const { exact, lenient } = await afterRl(0, { credit: 'raw' }, world);
       expect(lenient).toBeGreaterThanOrEqual(0.95);
       expect(exact).toBeLessThanOrEqual(0.6);
     },

@@ -271,8 +271,24 @@ describe('an episode of web-task', () => {
     // The server counts 11 + 7 tokens a turn.
     const tokens = await play({ answers: cells, tokenBudget: 17, verify: solved });
     expect([tokens.trajectory.turns.length, tokens.trajectory.outcome]).toMatchObject([1, { stop: 'token_budget' }]);
+    // Graded as it is, and worth nothing: a limit ended it before there was an answer.
+    const graded: Verifier = async () => ({ success: true, reward: 0.5, details: { seen: 1 } });
+    const limited = await play({ answers: cells, config: { maxTurns: 1 }, verify: graded });
+    expect(limited.trajectory.outcome).toEqual({
+      kind: 'finished',
+      success: true,
+      reward: 0,
+      stop: 'max_actions',
+      clamped: true,
+      details: { seen: 1, graded: { success: true, reward: 0.5 } },
+    });
+    const kept = await play({ answers: cells, config: { maxTurns: 1, limitReward: 'keep' }, verify: graded });
+    expect(kept.trajectory.outcome).toMatchObject({ reward: 0.5, stop: 'max_actions' });
+    expect(kept.trajectory.outcome).not.toHaveProperty('clamped');
+    const answered = await play({ answers: [{ content: 'Here.' }], verify: graded });
+    expect(answered.trajectory.outcome).toMatchObject({ success: true, reward: 0.5, stop: 'answered' });
     // However an episode ends, its last turn has the whole log.
-    for (const { trajectory } of [turns, tokens]) expect(trajectory.turns.at(-1)?.info).toHaveProperty('log');
+    for (const { trajectory } of [turns, tokens, limited]) expect(trajectory.turns.at(-1)?.info).toHaveProperty('log');
   });
 
   it.each([

@@ -11,7 +11,7 @@ import { createToyCheckboxes, createToyRenderer, toyModel } from '../../src/test
 import { createTaskSampler, rl, rlConfigSchema } from '../../src/train/index.ts';
 import { serveSmall, smallBackend, SMALL_MODEL, type Served } from './embedded-server.ts';
 
-const CONFIG = rlConfigSchema.parse({ steps: 4, groups: 2, groupSize: 4, learningRate: 1e-2, reward: 'raw' });
+const CONFIG = rlConfigSchema.parse({ steps: 4, groups: 2, groupSize: 4, learningRate: 1e-2, credit: 'raw' });
 const MODEL = { ...SMALL_MODEL, vocabSize: toyModel().vocabularySize, maxPositions: 16 };
 /** One token an action, any of them one: even an untrained model solves some and fails others, as learning needs. */
 const RENDERER: Renderer = {

@@ -23,6 +23,10 @@ export const webTaskConfigSchema = z.strictObject({
     .max(256_000)
     .default(4_000)
     .describe("characters of a cell's output that are shown"),
+  limitReward: z
+    .enum(['clamp', 'keep'])
+    .default('clamp')
+    .describe('reward of an episode that a limit ended: graded and lowered to at most 0, or as it was graded'),
   cellSeconds: z.int().min(1).max(300).default(30).describe('seconds that a cell may take, unless it asks for less'),
 });
 

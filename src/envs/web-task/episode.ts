@@ -22,7 +22,7 @@ import { browserReplTool, readCellCall, type CellCall } from './browser-repl-too
 import { showResult } from './cell-output.ts';
 import type { WebTaskConfig } from './config.ts';
 import { openStartPage } from './start-page.ts';
-import { notJudged, type Verifier } from './verifier.ts';
+import { notJudged, type Verdict, type Verifier } from './verifier.ts';
 
 export type OpenWebEpisodeOptions = {
   readonly task: Task & { readonly startUrl: string };
@@ -71,7 +71,7 @@ export async function openWebEpisode(options: OpenWebEpisodeOptions): Promise<Ep
     if (verify === undefined) return notJudged(stop);
     try {
       const verdict = await verify({ task, stop, answer, actions: actions(), pictures, session: lease }, { signal });
-      return { kind: 'finished', ...verdict, stop };
+      return finished(verdict, stop, config);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof TabwrightError) || error.boundary === 'config' || error.boundary === 'store') throw error;
@@ -166,6 +166,22 @@ export async function openWebEpisode(options: OpenWebEpisodeOptions): Promise<Ep
         await lease[Symbol.asyncDispose]();
       }
     },
+  };
+}
+
+/** What a limit ended is worth nothing, however far it had come: otherwise never answering would be as good as answering. */
+function finished(verdict: Verdict, stop: StopReason, { limitReward }: WebTaskConfig): FinishedOutcome {
+  if (limitReward === 'keep' || stop === 'answered' || (verdict.reward <= 0 && !verdict.success)) {
+    return { kind: 'finished', ...verdict, stop };
+  }
+  const { success, reward, details } = verdict;
+  return {
+    kind: 'finished',
+    success,
+    reward: Math.min(reward, 0),
+    stop,
+    clamped: true,
+    details: { ...details, graded: { success, reward } },
   };
 }
 

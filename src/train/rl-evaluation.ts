@@ -1,0 +1,60 @@
+// Held-out measurements of the policy-gradient loop: before every n-th update, and after the last one. Their figures stand
+// in the rows of `metrics.jsonl` under `test/`, their episodes in files of their own. Nothing is learned from them.
+
+import type { Task, Trajectory } from '../core/index.ts';
+import { rolloutMetrics } from '../algorithms/index.ts';
+import { runEpisodes, type RolloutOptions } from '../rollout/index.ts';
+import { failureMetrics } from './stage-episodes.ts';
+import type { RlOptions } from './rl-options.ts';
+import { withSampler } from './with-sampler.ts';
+
+export type RlEvaluation = {
+  /** One episode each, the same every time. */
+  readonly tasks: readonly Task[];
+  /** Updates between two measurements. */
+  readonly every: number;
+  /** Default: as in training. */
+  readonly sampling?: RolloutOptions['sampling'];
+};
+
+/** Whether the weights before `step` are measured; those after the last step always are. */
+export function isMeasured({ every }: RlEvaluation, step: number, steps: number): boolean {
+  return step % every === 0 || step === steps;
+}
+
+/** Plays the tasks with the weights as they are, writes the episodes, and gives the figures. */
+export async function measure(
+  options: RlOptions,
+  evaluation: RlEvaluation,
+  step: number,
+): Promise<Readonly<Record<string, number>>> {
+  const { env, trainer, renderer, runSeed, run, signal, rollout = {}, now = () => performance.now() } = options;
+  const { tasks, sampling = options.sampling ?? { temperature: 1 } } = evaluation;
+  const stage = evaluationStage(options.stage);
+  const { trajectories, failures, seconds } = await withSampler(trainer, signal, (sampler) =>
+    runEpisodes(
+      tasks.map((task) => ({ task, member: 0 })),
+      // Always step 0: the draws of one measurement are those of the next, so that they differ by the weights alone.
+      { ...rollout, env, policy: { sampler, renderer }, sampling, runSeed, stage, step: 0, signal, now },
+    ),
+  );
+  await run?.writeRollouts(evaluationName(options.stage, step), trajectories);
+  return evaluationMetrics(trajectories, { failures, seconds });
+}
+
+/** Names the episodes of the measurement before `step`. */
+export function evaluationName(stage: string, step: number): string {
+  return `${evaluationStage(stage)}-${String(step).padStart(6, '0')}`;
+}
+
+function evaluationStage(stage: string): string {
+  return `${stage}-eval`;
+}
+
+function evaluationMetrics(
+  trajectories: readonly Trajectory[],
+  { failures, seconds }: { readonly failures: Readonly<Record<string, number>>; readonly seconds: number },
+): Record<string, number> {
+  const figures = { ...rolloutMetrics(trajectories), ...failureMetrics(failures), 'time/sampling': seconds };
+  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [`test/${name}`, value]));
+}

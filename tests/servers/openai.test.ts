@@ -6,12 +6,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI, { APIError } from 'openai';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { AssistantMessage, Backend, SampleOptions, SampleRequest, ScoringSampler } from '../../src/core/index.ts';
+import type {
+  AssistantMessage,
+  Backend,
+  SampledSequence,
+  SampleOptions,
+  SampleRequest,
+  ScoringSampler,
+} from '../../src/core/index.ts';
 import { serveTinker, type TinkerServer } from '../../src/server/index.ts';
+import { sleep } from '../../src/util/index.ts';
 import { chat, END, tokenizer } from './tiny-model.ts';
 
-/** What is said next, as ids; and what was asked. */
+/** What is said next, as ids, and how long each takes; and what was asked. */
 let says: readonly number[];
+let paceMs = 0;
 let asked: SampleRequest[];
 let folder: string;
 let server: TinkerServer;
@@ -21,10 +30,11 @@ const sampler: ScoringSampler = {
   version: 0,
   async sample(request, { onToken, stopWhen }: SampleOptions = {}) {
     asked.push(request);
-    return Array.from({ length: request.numSamples }, (_, sample) => {
+    const draw = async (sample: number): Promise<SampledSequence> => {
       const tokens: number[] = [];
       let stop: 'stop' | 'length' = 'length';
       for (const token of says.slice(0, request.params.maxTokens)) {
+        if (paceMs > 0) await sleep(paceMs, new AbortController().signal);
         tokens.push(token);
         onToken?.(sample, token, -0.5);
         if (request.params.stop?.includes(token) || stopWhen?.(tokens)) {
@@ -42,7 +52,8 @@ const sampler: ScoringSampler = {
         stop,
         ...((request.params.topLogprobs ?? 0) > 0 ? { topLogprobs: top } : {}),
       };
-    });
+    };
+    return Promise.all(Array.from({ length: request.numSamples }, (_, sample) => draw(sample)));
   },
   computeLogprobs: (tokens) => Promise.resolve(tokens.map(() => NaN)),
   scorePrompt: (tokens) => Promise.resolve({ logprobs: tokens.map(() => NaN) }),
@@ -75,6 +86,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   asked = [];
+  paceMs = 0;
 });
 
 const USER = [{ role: 'user' as const, content: 'What is on the page?' }];
@@ -180,6 +192,53 @@ test('a call in a stream arrives whole, and none of its text before it', async (
   const [call] = choices[0].message.tool_calls as { function: { name: string; arguments: string } }[];
   expect([choices[0].message.content?.trim(), choices[0].finish_reason]).toEqual(['I click.', 'tool_calls']);
   expect([call.function.name, JSON.parse(call.function.arguments)]).toEqual(['click', { target: 3 }]);
+});
+
+// Slower than the server reads a growing reply, so that it is read while it grows.
+test.each<[string, Partial<AssistantMessage>]>([
+  ['a call after text', { content: 'Let me click.', toolCalls: [{ name: 'click', arguments: '{"target": 3}' }] }],
+  ['text that only looks like a call', { content: 'So 1 < 2, and [3] {4}.' }],
+])('%s: what streams is what is said without a stream, and nothing of a call', async (_, message) => {
+  says = reply(message, true);
+  const body = { model: 'scripted', messages: USER, tools: [CLICK] };
+  const whole = (await openai.chat.completions.create(body)).choices[0].message;
+  paceMs = 30;
+  const pieces: string[] = [];
+  const calls: string[] = [];
+  for await (const { choices } of await openai.chat.completions.create({ ...body, stream: true })) {
+    if (choices[0].delta.content) pieces.push(choices[0].delta.content);
+    for (const { function: called } of choices[0].delta.tool_calls ?? []) calls.push(called!.arguments!);
+  }
+  expect(pieces.join('')).toBe(whole.content);
+  expect(pieces.length).toBeGreaterThan(3);
+  expect(calls).toEqual((message.toolCalls ?? []).map(({ arguments: text }) => text));
+});
+
+test('samples that do not come fail when their time is up, streamed or not', async () => {
+  const never: Backend = {
+    ...backend,
+    openSampler: () => Promise.resolve({ ...sampler, sample: () => new Promise(() => {}) }),
+  };
+  const other = await mkdtemp(join(tmpdir(), 'tabwright-openai-'));
+  const failures: unknown[] = [];
+  await using brief = await serveTinker({
+    models: [{ names: ['scripted'], backend: never, endTokens: [END], tokenizer, chat }],
+    folder: other,
+    port: 0,
+    limits: { jobMs: 300 },
+    onFailure: (error) => failures.push(error),
+  });
+  const client = new OpenAI({ baseURL: `${brief.url}/v1`, apiKey: 'tml-local', maxRetries: 0 });
+  const body = { model: 'scripted', messages: USER };
+  const late = { status: 500, message: expect.stringMatching(/did not come within 0.3 s/) as string };
+  expect(await failureOf(client.chat.completions.create(body))).toMatchObject(late);
+  expect(await failureOf(client.completions.create({ model: 'scripted', prompt: 'x' }))).toMatchObject(late);
+  const read = async (): Promise<void> => {
+    for await (const _ of await client.chat.completions.create({ ...body, stream: true }));
+  };
+  await expect(read()).rejects.toThrow(/did not come within 0.3 s/);
+  expect(failures).toHaveLength(2);
+  await rm(other, { recursive: true, force: true });
 });
 
 test('log-probabilities: one for each token that was said, with the likeliest beside it', async () => {

@@ -4,13 +4,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatRenderer, SampledSequence, ToolSpec } from '../../core/index.ts';
 import { contentText } from '../../core/index.ts';
+import { linkedController } from '../../util/index.ts';
 import { userFault } from '../tinker/refusals.ts';
 import type { SamplerSource, SamplingService } from '../tinker/sampling-service.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
 import { messagesOf, replyOf, toolsOf } from './messages.ts';
-import { runSamples, saidTokens, sourceOf, stopTextsOf, tokenLogprob, type Ask } from './run-samples.ts';
+import { runSamples, saidTokens, sourceOf, stopTextsOf, tokenLogprob, type Ask, type Serving } from './run-samples.ts';
 import type { ChatRequest } from './schemas.ts';
-import { cutAtStop, sayable } from './token-text.ts';
+import { beforeCall, cutAtStop, sayable } from './token-text.ts';
 
 export type ChatTurn = {
   readonly request: ChatRequest;
@@ -68,9 +69,9 @@ function logprobsOf({ request, chat, ask, source }: ChatTurn, sequence: SampledS
   return { content, refusal: null };
 }
 
-export async function completeChat(turn: ChatTurn, sampling: SamplingService, signal: AbortSignal): Promise<object> {
+export async function completeChat(turn: ChatTurn, serving: Serving): Promise<object> {
   const { request, source, ask } = turn;
-  const sequences = await runSamples({ source, sampling, ask, signal });
+  const sequences = await runSamples({ ...serving, source, ask });
   return {
     id: `chatcmpl-${randomUUID()}`,
     object: 'chat.completion',
@@ -93,11 +94,10 @@ export function usageOf(promptTokens: number, sequences: readonly SampledSequenc
 const READ_EVERY_MS = 25;
 
 /** Starts at once; the body is read by the client. */
-export function streamChat(turn: ChatTurn, sampling: SamplingService, signal: AbortSignal): EventStream {
+export function streamChat(turn: ChatTurn, serving: Serving): EventStream {
   const { request, source, ask, chat, tools } = turn;
-  const leaving = new AbortController();
+  const { controller: leaving, unlink } = linkedController(serving.signal);
   const stream = createEventStream(() => leaving.abort(new DOMException('The caller has hung up.', 'AbortError')));
-  signal.addEventListener('abort', () => leaving.abort(signal.reason), { once: true });
   const base = {
     id: `chatcmpl-${randomUUID()}`,
     object: 'chat.completion.chunk',
@@ -128,9 +128,8 @@ export function streamChat(turn: ChatTurn, sampling: SamplingService, signal: Ab
       sample.thought += more;
     }
     const content = contentText(message.content) ?? '';
-    if (content === '' || (message.malformedCalls?.length ?? 0) > 0) return;
-    if (tools.length > 0 && /^\s*[<{[]/.test(content)) return;
-    const ready = sayable(content, ask.stopTexts);
+    const whole = sayable(content, ask.stopTexts);
+    const ready = tools.length > 0 ? beforeCall(whole) : whole;
     if (ready.length > sample.said.length && ready.startsWith(sample.said)) {
       write(index, { content: ready.slice(sample.said.length) });
       sample.said = ready;
@@ -158,7 +157,7 @@ export function streamChat(turn: ChatTurn, sampling: SamplingService, signal: Ab
     samples[index].tokens.push(token);
     grow(index);
   };
-  runSamples({ source, sampling, ask, signal: leaving.signal, onToken })
+  runSamples({ ...serving, signal: leaving.signal, source, ask, onToken })
     .then((sequences) => {
       sequences.forEach((sequence, index) => finish(index, sequence));
       if (request.stream_options?.include_usage) {
@@ -166,6 +165,9 @@ export function streamChat(turn: ChatTurn, sampling: SamplingService, signal: Ab
       }
     })
     .catch((error: unknown) => stream.fail(error))
-    .finally(() => stream.close());
+    .finally(() => {
+      unlink();
+      stream.close();
+    });
   return stream;
 }

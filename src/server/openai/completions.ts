@@ -4,11 +4,12 @@
 import { isGiven } from '../tinker/absent.ts';
 import { randomUUID } from 'node:crypto';
 import type { SampledSequence, Tokenizer } from '../../core/index.ts';
+import { linkedController } from '../../util/index.ts';
 import { userFault } from '../tinker/refusals.ts';
 import type { SamplerSource, SamplingService } from '../tinker/sampling-service.ts';
 import { usageOf } from './chat-completions.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
-import { runSamples, saidTokens, sourceOf, stopTextsOf, tokenizerOf, type Ask } from './run-samples.ts';
+import { runSamples, saidTokens, sourceOf, stopTextsOf, tokenizerOf, type Ask, type Serving } from './run-samples.ts';
 import type { CompletionRequest } from './schemas.ts';
 import { cutAtStop, sayable } from './token-text.ts';
 
@@ -76,9 +77,9 @@ function logprobsOf({ request, tokenizer, source }: CompletionTurn, sequence: Sa
   };
 }
 
-export async function complete(turn: CompletionTurn, sampling: SamplingService, signal: AbortSignal): Promise<object> {
+export async function complete(turn: CompletionTurn, serving: Serving): Promise<object> {
   const { request, source, asks } = turn;
-  const all = await Promise.all(asks.map((ask) => runSamples({ source, sampling, ask, signal })));
+  const all = await Promise.all(asks.map((ask) => runSamples({ ...serving, source, ask })));
   const choices = all.flatMap((sequences, i) =>
     sequences.map((sequence, j) => ({
       index: i * asks[i].count + j,
@@ -101,11 +102,10 @@ export async function complete(turn: CompletionTurn, sampling: SamplingService, 
 }
 
 /** Starts at once; the body is read by the client. */
-export function streamCompletion(turn: CompletionTurn, sampling: SamplingService, signal: AbortSignal): EventStream {
+export function streamCompletion(turn: CompletionTurn, serving: Serving): EventStream {
   const { request, source, tokenizer, asks } = turn;
-  const leaving = new AbortController();
+  const { controller: leaving, unlink } = linkedController(serving.signal);
   const stream = createEventStream(() => leaving.abort(new DOMException('The caller has hung up.', 'AbortError')));
-  signal.addEventListener('abort', () => leaving.abort(signal.reason), { once: true });
   const base = {
     id: `cmpl-${randomUUID()}`,
     object: 'text_completion',
@@ -126,7 +126,7 @@ export function streamCompletion(turn: CompletionTurn, sampling: SamplingService
       write(first + i, ready.slice(sample.said.length), null, null);
       sample.said = ready;
     };
-    const sequences = await runSamples({ source, sampling, ask, signal: leaving.signal, onToken });
+    const sequences = await runSamples({ ...serving, signal: leaving.signal, source, ask, onToken });
     sequences.forEach((sequence, i) => {
       const text = textOf(turn, ask, sequence);
       write(first + i, text.slice(samples[i].said.length), sequence.stop, logprobsOf(turn, sequence));
@@ -140,6 +140,9 @@ export function streamCompletion(turn: CompletionTurn, sampling: SamplingService
       stream.write({ ...base, choices: [], usage: usageOf(prompts, all.flat()) });
     })
     .catch((error: unknown) => stream.fail(error))
-    .finally(() => stream.close());
+    .finally(() => {
+      unlink();
+      stream.close();
+    });
   return stream;
 }

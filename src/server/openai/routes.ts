@@ -10,11 +10,17 @@ import { completeChat, readChat, streamChat } from './chat-completions.ts';
 import { complete, readCompletion, streamCompletion } from './completions.ts';
 import type { EventStream } from './event-stream.ts';
 import { openAiFailure } from './failures.ts';
+import type { Serving } from './run-samples.ts';
 import { chatRequestSchema, completionRequestSchema } from './schemas.ts';
 
 export function createOpenAiRoutes({ sampling, parts }: Services): Hono {
   const { models, limits, onFailure } = parts;
   const app = new Hono();
+  const serving = (context: Context): Serving => ({
+    sampling,
+    signal: callerSignal(context),
+    deadlineMs: limits.jobMs,
+  });
   app.onError((error, context) => {
     const { status, body } = openAiFailure(error);
     if (status === 500 && !isAbort(error)) onFailure(error);
@@ -29,16 +35,14 @@ export function createOpenAiRoutes({ sampling, parts }: Services): Hono {
   app.post('/chat/completions', async (context) => {
     const request = parseBody(chatRequestSchema, (await readJson(context, limits.maxBodyBytes)).value);
     const turn = readChat(sampling, request);
-    const signal = callerSignal(context);
-    if (request.stream === true) return events(context, streamChat(turn, sampling, signal));
-    return context.json(await completeChat(turn, sampling, signal));
+    if (request.stream === true) return events(context, streamChat(turn, serving(context)));
+    return context.json(await completeChat(turn, serving(context)));
   });
   app.post('/completions', async (context) => {
     const request = parseBody(completionRequestSchema, (await readJson(context, limits.maxBodyBytes)).value);
     const turn = readCompletion(sampling, request);
-    const signal = callerSignal(context);
-    if (request.stream === true) return events(context, streamCompletion(turn, sampling, signal));
-    return context.json(await complete(turn, sampling, signal));
+    if (request.stream === true) return events(context, streamCompletion(turn, serving(context)));
+    return context.json(await complete(turn, serving(context)));
   });
   return app;
 }

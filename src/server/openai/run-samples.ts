@@ -2,7 +2,8 @@
 
 import { isGiven } from '../tinker/absent.ts';
 import type { SampledSequence, Sampler, SampleOptions, Tokenizer, TopToken } from '../../core/index.ts';
-import { refusal, userFault } from '../tinker/refusals.ts';
+import { withDeadline } from '../../util/index.ts';
+import { refusal, serverFault, userFault } from '../tinker/refusals.ts';
 import { engineSeed, stopsAt } from '../tinker/sampling-params.ts';
 import type { SamplerSource, SamplingService } from '../tinker/sampling-service.ts';
 import type { ServedModel } from '../tinker/served-model.ts';
@@ -25,11 +26,18 @@ export type Ask = {
 /** A sample as it comes: its tokens so far. */
 export type OnTokens = (sample: number, token: number, logprob: number) => void;
 
-export type SampleRun = {
-  readonly source: SamplerSource;
+/** What every request is answered with. */
+export type Serving = {
   readonly sampling: SamplingService;
-  readonly ask: Ask;
+  /** Fires when the caller has hung up. */
   readonly signal: AbortSignal;
+  /** Milliseconds that the samples of a request may take. */
+  readonly deadlineMs: number;
+};
+
+export type SampleRun = Serving & {
+  readonly source: SamplerSource;
+  readonly ask: Ask;
   readonly onToken?: OnTokens;
 };
 
@@ -50,7 +58,8 @@ export function stopTextsOf(stop: string | readonly string[] | null | undefined)
   return typeof stop === 'string' ? [stop] : stop;
 }
 
-export function runSamples({ source, sampling, ask, signal, onToken }: SampleRun): Promise<readonly SampledSequence[]> {
+export function runSamples(run: SampleRun): Promise<readonly SampledSequence[]> {
+  const { source, sampling, ask, onToken } = run;
   const { backend, endTokens } = source.served;
   const room = backend.contextLength - ask.prompt.length;
   const maxTokens = ask.maxTokens ?? room;
@@ -63,7 +72,6 @@ export function runSamples({ source, sampling, ask, signal, onToken }: SampleRun
   const bad = ask.prompt.find((token) => !(token >= 0 && token < backend.vocabSize));
   if (bad !== undefined) throw userFault(`prompt: ${bad} is no token of the vocabulary of ${backend.vocabSize}.`);
   const options: SampleOptions = {
-    signal,
     ...(onToken === undefined ? {} : { onToken }),
     ...(ask.stopTexts.length === 0 ? {} : { stopWhen: stopsAt(ask.stopTexts, tokenizerOf(source.served)) }),
   };
@@ -80,10 +88,13 @@ export function runSamples({ source, sampling, ask, signal, onToken }: SampleRun
       ...(ask.topLogprobs > 0 ? { topLogprobs: ask.topLogprobs } : {}),
     },
   };
-  return sampling.direct(source, async (sampler: Sampler) => {
-    signal.throwIfAborted();
-    return sampler.sample(request, options);
-  });
+  const onExpiry = (): Error => serverFault(`The samples did not come within ${run.deadlineMs / 1000} s.`);
+  return withDeadline({ ms: run.deadlineMs, signal: run.signal, onExpiry }, (signal) =>
+    sampling.direct(source, async (sampler: Sampler) => {
+      signal.throwIfAborted();
+      return sampler.sample(request, { ...options, signal });
+    }),
+  );
 }
 
 /** Tokens that are said: the one that ended the sample is not. */

@@ -19,6 +19,14 @@ export function sayable(text: string, stops: readonly string[]): string {
   return whole.slice(0, whole.length - heldBack(whole, stops));
 }
 
+/**
+ * What of a growing reply is text whatever follows: calls of every format begin with one of these characters, and blanks
+ * before a call are not part of the text.
+ */
+export function beforeCall(text: string): string {
+  return text.split(/[<{[]/, 1)[0].trimEnd();
+}
+
 /** How many characters at the end may turn out to be the beginning of a stop text. */
 function heldBack(text: string, stops: readonly string[]): number {
   let held = 0;

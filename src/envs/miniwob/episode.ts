@@ -68,13 +68,20 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
   const { page } = lease;
   const references = createReferences();
 
-  const look = async (at: StepOptions): Promise<{ seen: PageObservation; state: ProblemState }> => {
+  const lookNow = async (at: StepOptions): Promise<{ seen: PageObservation; state: ProblemState }> => {
     const [state, ax, snapshot] = await Promise.all([
       page.evaluate(STATE_EXPRESSION, at),
       page.accessibilityTree(at),
       page.perform('snapshot', (session) => session.send('DOMSnapshot.captureSnapshot', SNAPSHOT_PARAMS), at),
     ]);
     return { seen: observeMiniwob({ ax, layout: layoutNodes(snapshot), references }), state: asState(state) };
+  };
+  /** Most of the time nothing moves, and then the first look is the one. */
+  const look = async (at: StepOptions): ReturnType<typeof lookNow> => {
+    const first = await lookNow(at);
+    if (!first.state.moving) return first;
+    await settle(at);
+    return lookNow(at);
   };
   const settle = async (at: StepOptions): Promise<void> => {
     const expression = settledExpression(settleMs);
@@ -90,7 +97,6 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
   const problem = (await page.evaluate(startExpression(options.seed, options.mode), {
     signal,
   })) as unknown as StartedProblem;
-  await settle({ signal });
   let { seen, state } = await look({ signal });
   const address = withoutFragment(state.url);
   let actions = 0;
@@ -103,7 +109,6 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
     let notice = read.kind === 'refused' ? read.problem : undefined;
     if (read.kind === 'call') {
       notice = await carryOut(read.call, { page, controls: read.controls, ...at });
-      await settle(at);
       ({ seen, state } = await look(at));
     }
     actions++;

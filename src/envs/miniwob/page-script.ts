@@ -23,6 +23,8 @@ export type ProblemState = {
   readonly raw: number;
   readonly reason: string | null;
   readonly url: string;
+  /** Whether an animation that ends was running. */
+  readonly moving: boolean;
 };
 
 export type DataMode = 'train' | 'test';
@@ -73,6 +75,10 @@ export const PRELOAD_EXPRESSION = `(async () => {
   Object.defineProperty(window, Symbol('preloaded'), { value: images });
 })()`;
 
+/** jQuery's and the browser's own finite animations. */
+const MOVING = `() => (window.jQuery ? jQuery.timers.length > 0 : false) || document.getAnimations().some((animation) =>
+  animation.playState === 'running' && animation.effect?.getComputedTiming().endTime !== Infinity)`;
+
 /** The reward is read in the same breath as the address, so that a link of the task cannot come between them. */
 export const STATE_EXPRESSION = `(() => {
   const present = typeof WOB_DONE_GLOBAL !== 'undefined';
@@ -82,15 +88,15 @@ export const STATE_EXPRESSION = `(() => {
     raw: present ? WOB_RAW_REWARD_GLOBAL : 0,
     reason: present ? WOB_REWARD_REASON ?? null : null,
     url: location.href,
+    moving: (${MOVING})(),
   };
 })()`;
 
-/** Resolves when jQuery's and the browser's own finite animations are over, at most after `ms` milliseconds. */
+/** Resolves when those animations are over, at most after `ms` milliseconds. */
 export function settledExpression(ms: number): string {
   return `new Promise((resolve) => {
     const end = performance.now() + ${ms};
-    const moving = () => (window.jQuery ? jQuery.timers.length > 0 : false) || document.getAnimations().some((animation) =>
-      animation.playState === 'running' && animation.effect?.getComputedTiming().endTime !== Infinity);
+    const moving = ${MOVING};
     const look = () => (moving() && performance.now() < end ? setTimeout(look, 10) : resolve(true));
     look();
   })`;

@@ -36,6 +36,8 @@ export type TokenUsage = { readonly promptTokens: number; readonly completionTok
 export type ChatRecord = {
   readonly reply: ChatReply;
   readonly usage?: TokenUsage;
+  /** US dollars, where the endpoint says what it charged. */
+  readonly cost?: number;
   readonly stop: 'stop' | 'length';
 };
 

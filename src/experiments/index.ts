@@ -1,5 +1,18 @@
 // What runs add up to: failure analysis, comparisons between stages, and the report of a run.
 
+export { buildEvaluation, type EvaluationInput } from './evaluation.ts';
+export { planEvaluation, type PlannedEpisode, type PlannableTask, type PlanOptions } from './evaluation-plan.ts';
+export { playEvaluation, type PlayedEvaluation, type PlayEvaluationOptions } from './evaluation-play.ts';
+export {
+  evaluationSchema,
+  readEvaluation,
+  stampEvaluation,
+  type EvaluatedEpisode,
+  type Evaluation,
+  type EvaluationFigures,
+  type EvaluationSummary,
+} from './evaluation-schema.ts';
+export type { Prices } from './evaluation-spending.ts';
 export { classifyFailure, FAILURE_CLASSES, type Failure, type FailureClass } from './failure-classes.ts';
 export { runQuickstart, type QuickstartParts } from './quickstart.ts';
 export {

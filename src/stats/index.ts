@@ -1,6 +1,12 @@
 // Statistics for claims about success rates: intervals, paired tests, power. Pure functions of numbers; what is not
 // a legal argument is a RangeError.
 
+export {
+  clusterBootstrap,
+  clusterStandardError,
+  type ClusterBootstrapOptions,
+  type ClusterBootstrapResult,
+} from './cluster-bootstrap.ts';
 export type { Interval } from './interval.ts';
 export { mcNemar, type McNemarResult } from './mcnemar.ts';
 export { meanInterval, type MeanInterval } from './mean-interval.ts';

@@ -4,5 +4,5 @@ export { configDifferences, describeDifferences, type ConfigDifference } from '.
 export { createRun, resumeRun, type CreateRunOptions, type ResumeRunOptions, type RunFolder } from './run-folder.ts';
 export { readRun, type ReadonlyRunFolder } from './run-reader.ts';
 export type { CheckpointRecord, MetricsRow, RunEvent } from './records.ts';
-export { parseWith } from './versioned.ts';
+export { parseWith, readVersioned, stamp, type VersionedFormat } from './versioned.ts';
 export { trajectorySchema } from './trajectory-schema.ts';

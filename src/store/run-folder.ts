@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { TabwrightError, type AnyTrajectory, type JsonObject, type JsonValue } from '../core/index.ts';
 import { makeFolder, writeFileAtomic } from '../util/index.ts';
 import { configDifferences, describeDifferences } from './config-difference.ts';
+import { appendEpisode, readEpisodeLog, removeEpisodeLog } from './episode-log.ts';
 import { appendJsonLine, repairTail } from './json-lines.ts';
 import {
   checkpointRecordSchema,
@@ -38,11 +39,18 @@ export interface RunFolder extends ReadonlyRunFolder, AsyncDisposable {
   truncateMetrics(keep: (row: MetricsRow) => boolean): Promise<void>;
   appendEvent(event: RunEvent): void;
   appendCheckpoint(record: CheckpointRecord): void;
+  /** Takes the place of the log of that name. */
   writeRollouts(name: string, trajectories: readonly AnyTrajectory[]): Promise<void>;
+  /** Adds to the log of a stage that is being played. */
+  appendEpisode(name: string, trajectory: AnyTrajectory): void;
+  /** What the log of that name holds: episodes of a sitting that was cut short. */
+  readEpisodeLog(name: string): Promise<AnyTrajectory[]>;
   /** Writes `rollouts/screenshots/<fileName>`; `fileName` ends in .png and goes into `Turn.screenshot`. */
   writeScreenshot(fileName: string, png: Uint8Array): Promise<void>;
   /** Writes `state/<name>.json`. */
   writeState(name: string, value: JsonValue): Promise<void>;
+  /** Writes `evaluation.json`. */
+  writeEvaluation(evaluation: JsonObject): Promise<void>;
   writeReport(report: { readonly json: JsonValue; readonly html: string }): Promise<void>;
 }
 
@@ -116,6 +124,7 @@ type WritableParts = { readonly reader: ReadonlyRunFolder; readonly lock: AsyncD
 function writable({ reader, lock, now }: WritableParts): RunFolder {
   const { dir } = reader;
   const metrics = join(dir, RUN_FILES.metrics);
+  const log = (name: string): string => join(dir, RUN_FILES.rollouts, `${checkName(name)}.jsonl.part`);
   return {
     ...reader,
     appendMetrics: (row) => appendJsonLine(metrics, parseWith(metricsRowSchema, row, `a row for ${metrics}`)),
@@ -129,8 +138,13 @@ function writable({ reader, lock, now }: WritableParts): RunFolder {
       const path = join(dir, RUN_FILES.checkpoints);
       appendJsonLine(path, parseWith(checkpointRecordSchema, record, `a row for ${path}`));
     },
-    writeRollouts: (name, trajectories) =>
-      writeRolloutsFile(join(dir, RUN_FILES.rollouts, `${checkName(name)}.jsonl`), trajectories),
+    async writeRollouts(name, trajectories) {
+      await writeRolloutsFile(join(dir, RUN_FILES.rollouts, `${checkName(name)}.jsonl`), trajectories);
+      await removeEpisodeLog(log(name));
+    },
+    appendEpisode: (name, trajectory) => appendEpisode(log(name), trajectory),
+    readEpisodeLog: (name) => readEpisodeLog(log(name)),
+    writeEvaluation: (evaluation) => writeJson(join(dir, RUN_FILES.evaluation), evaluation),
     writeScreenshot: (fileName, png) => writeWhole(screenshotPath(dir, fileName), png),
     writeState: (name, value) => writeJson(statePath(dir, name), stamp(stateFormat, { value })),
     async writeReport({ json, html }) {

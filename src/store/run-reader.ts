@@ -26,6 +26,7 @@ export const RUN_FILES = {
   events: 'events.jsonl',
   reportJson: 'report.json',
   reportHtml: 'report.html',
+  evaluation: 'evaluation.json',
   rollouts: 'rollouts',
   screenshots: join('rollouts', 'screenshots'),
   state: 'state',

@@ -27,3 +27,4 @@ export { createTaskSampler, type TaskSampler, type TaskSamplerOptions } from './
 export { createTaskListSampler, type TaskListSamplerOptions } from './task-list-sampler.ts';
 export type { TrainingContext } from './training-context.ts';
 export { withSampler } from './with-sampler.ts';
+export { failureMetrics } from './stage-episodes.ts';

@@ -10,12 +10,21 @@ import {
   type Call,
   type EngineProcessOptions,
   type FromProcess,
+  type Told,
   type ToProcess,
 } from './engine-process-messages.ts';
 import { openModel } from './models.ts';
 import { openPretrained } from './open-pretrained.ts';
 
-const send = (message: FromProcess): void => void process.send?.(message);
+let outbox: Told[] = [];
+const send = (message: Told): void => {
+  if (outbox.push(message) > 1) return;
+  setImmediate(() => {
+    const messages: FromProcess = outbox;
+    outbox = [];
+    process.send?.(messages);
+  });
+};
 const { model, files, threads, contextLength } = JSON.parse(process.argv[2]) as EngineProcessOptions;
 // It is of no use without the one that serves, and Ctrl-C is for that one.
 process.on('disconnect', () => process.exit());

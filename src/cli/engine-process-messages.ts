@@ -34,7 +34,9 @@ export type Ready = {
   readonly architecture: string;
 };
 export type Made = { readonly handle: number; readonly version: number };
-export type FromProcess =
+/** Likewise: what ends together is told together. */
+export type FromProcess = readonly Told[];
+export type Told =
   | Ready
   | { readonly kind: 'failed'; readonly failure: Failure }
   /** `step` of the trainer that was called. */

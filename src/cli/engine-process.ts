@@ -23,6 +23,7 @@ import {
   type FromProcess,
   type Made,
   type Ready,
+  type Told,
   type ToProcess,
 } from './engine-process-messages.ts';
 
@@ -48,7 +49,7 @@ export async function openEngineProcess(options: EngineProcessOptions, signal: A
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const off = onAbort(signal, () => child.kill('SIGKILL'));
-  const [first] = (await Promise.race([
+  const [[first]] = (await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(() => {
       throw signal.aborted ? (signal.reason as Error) : gone(options.model);
@@ -85,7 +86,7 @@ function processBackend(
   };
   child.on('error', end);
   child.on('exit', () => end(gone(model)));
-  child.on('message', (message: FromProcess) => {
+  const hear = (message: Told): void => {
     if (!('id' in message)) return;
     const call = pending.get(message.id);
     if (call === undefined) return;
@@ -96,7 +97,8 @@ function processBackend(
     pending.delete(message.id);
     if (message.kind === 'value') call.resolve(message);
     else call.reject(unpackFailure(message.failure));
-  });
+  };
+  child.on('message', (messages: FromProcess) => messages.forEach(hear));
 
   let outbox: ToProcess[number][] = [];
   const send = (message: ToProcess[number]): void => {

@@ -1,19 +1,18 @@
 // The graphs of a sampler. The scoring graphs give the log-probabilities of given tokens, and what else was likely. The
-// prompt graph reads whole prompts and hands out keys and values; the step graph reads one new token a sequence against the prompt's keys and values, which are never copied again, and the few
-// of the tokens sampled since. Attention adds the two parts before one softmax.
-// Letters: B sequences, T prompt length, R tokens sampled before this one, H and K heads, F head size.
+// prompt graph reads whole prompts and hands out keys and values; the step graph reads one new token a sequence against
+// those of earlier ones.
+// Letters: B sequences, T prompt length, H and K heads, F head size.
 
-import { softmax } from './attention.ts';
+import { cachedAttention, cacheMaskInputs } from './cached-attention.ts';
 import { sequenceEmbeddings, stepEmbeddings } from './embeddings.ts';
-import { Graph, type Shape, type Value } from './graph.ts';
-import { isSliding, type ModelConfig } from './model-config.ts';
-import { add, batchedProduct, concat, reshape, targetLogprobs } from './ops.ts';
+import { Graph, type Value } from './graph.ts';
+import type { ModelConfig } from './model-config.ts';
+import { reshape, targetLogprobs } from './ops.ts';
 import {
   causalAttention,
   maskInputs,
   outputLogits,
   residualStream,
-  scoreScale,
   type Attend,
   type GraphLora,
   type TransformerInputs,
@@ -105,12 +104,11 @@ function sequenceLogits(
 }
 
 /**
- * Reads one token a sequence, `ids` and the ids before it, `earlier.<i>` [B]. Further inputs: positions [B, 1];
- * `prompt.k.<layer>` [B, K, T, F] and `recent.k.<layer>` [R, B, K, F] (and v), where a token more is a block more at the
- * end; `mask` [B, 1, 1, T + R + 1] (and `mask.sliding`). Outputs `logits` [B, V] and that block of the new token, `k.<layer>` [1, B, K, F].
+ * Reads one token a sequence, `ids` and the ids before it, `earlier.<i>` [B]. Further inputs: positions [B, 1], and caches
+ * and masks as `cached-attention.ts` has them. Outputs `logits` [B, V] and what goes into the caches.
  */
 export function stepGraph({ config, specs, lora }: ModelLayout): Graph {
-  const { heads, kvHeads, headDim, layers } = config;
+  const { heads, kvHeads, headDim } = config;
   const g = new Graph();
   const weight = weightInputs(g, specs);
   const positions = g.input('positions', 'int64', ['B', 1]);
@@ -118,44 +116,11 @@ export function stepGraph({ config, specs, lora }: ModelLayout): Graph {
   const earlier = Array.from({ length: config.taps - 1 }, (_, i) => g.input(`earlier.${i}`, 'int64', ['B']));
   const embeddings = stepEmbeddings(g, { config, weight }, ids, earlier);
   const inputs: TransformerInputs = { embeddings, positions, batch: 'B', time: 1 };
-  const full = g.input('mask', 'float32', ['B', 1, 1, 'S']);
-  const local = config.sliding ? g.input('mask.sliding', 'float32', ['B', 1, 1, 'S']) : full;
-  const cache = (part: string, shape: Shape): { k: Value; v: Value }[] =>
-    Array.from({ length: layers }, (_, layer) => ({
-      k: g.input(`${part}.k.${layer}`, 'float32', shape),
-      v: g.input(`${part}.v.${layer}`, 'float32', shape),
-    }));
-  const prompt = cache('prompt', ['B', kvHeads, 'T', headDim]);
-  const recent = cache('recent', ['R', 'B', kvHeads, headDim]);
-  const folded = heads / kvHeads;
-  const attend: Attend = (layer, q, k, v) => {
-    const rows = reshape(g, q, ['B', kvHeads, folded, headDim]);
-    const key = reshape(g, k, [1, 'B', kvHeads, headDim]);
-    const value = reshape(g, v, [1, 'B', kvHeads, headDim]);
-    g.output(`k.${layer}`, key);
-    g.output(`v.${layer}`, value);
-    const keys = concat(g, [recent[layer].k, key], 0, 'R1');
-    const values = concat(g, [recent[layer].v, value], 0, 'R1');
-    const scale = scoreScale(config);
-    const mask = isSliding(config, layer) ? local : full;
-    const early = batchedProduct(g, rows, prompt[layer].k, { transB: true, scale });
-    const late = batchedProduct(g, rows, keys, { transB: true, scale, rowsFirst: true });
-    const weights = softmax(g, add(g, concat(g, [early, late], 3, 'S'), mask));
-    const result = add(
-      g,
-      batchedProduct(g, slice(g, weights, 'early'), prompt[layer].v),
-      batchedProduct(g, slice(g, weights, 'late'), values, { rowsFirst: true }),
-    );
+  const masks = cacheMaskInputs(g, config);
+  const attend: Attend = (layer, q, key, value) => {
+    const query = reshape(g, q, ['B', kvHeads, heads / kvHeads, headDim]);
+    const result = cachedAttention(g, config, { layer, query, key, value, mask: masks(layer) });
     return reshape(g, result, ['B', heads, 1, headDim]);
-  };
-  // Attention weights are cut where the prompt ends; both lengths are known only when the graph runs.
-  const length = g.node1('Shape', [prompt[0].k], { type: 'int64', shape: [1] }, { attributes: { start: 2, end: 3 } });
-  const end = g.constant('int64', [1], [2 ** 31 - 1]);
-  const axis = g.constant('int64', [1], [3]);
-  const slice = (graph: Graph, value: Value, part: 'early' | 'late'): Value => {
-    const bounds = part === 'early' ? [graph.constant('int64', [1], [0]), length] : [length, end];
-    const shape = [...value.shape.slice(0, 3), part === 'early' ? 'T' : 'R1'];
-    return graph.node1('Slice', [value, ...bounds, axis], { type: 'float32', shape });
   };
   const options = { config, weight, ...(lora ? { lora } : {}) };
   g.output('logits', outputLogits(g, residualStream(g, { ...options, inputs, attend }), options));

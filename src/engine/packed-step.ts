@@ -3,12 +3,10 @@
 // the same vector and lie side by side are one product. Adapters of any rank come in beside the weights.
 // Letters: B sequences, D width, H and K heads, S places in the cache, F head size, R adapter ranks.
 
-import { softmax } from './attention.ts';
-import { Graph, type Dim, type Shape, type Value } from './graph.ts';
+import { cachedAttention, cacheMaskInputs } from './cached-attention.ts';
+import { Graph, type Shape, type Value } from './graph.ts';
 import { isSliding, type ModelConfig } from './model-config.ts';
-import { batchedProduct } from './ops.ts';
 import { ropeAngles } from './rope-tables.ts';
-import { scoreScale } from './transformer.ts';
 import { elements, type Weights, type WeightSpec } from './weights.ts';
 
 /** Matrices of a layer that are one product: those that read the same vector. */
@@ -94,15 +92,13 @@ export function packedStepGraph({ config, specs, adapted }: PackedStep): Graph {
     return op('Add', [stream, norm(product(x, layer, name), `${layer}.${after}`)], hiddenSize);
   };
   const positions = g.input('positions', 'int64', ['B', 1]);
-  const full = g.input('mask', 'float32', ['B', 1, 1, 'S1']);
-  const local = config.sliding ? g.input('mask.sliding', 'float32', ['B', 1, 1, 'S1']) : full;
+  const masks = cacheMaskInputs(g, config);
   const rope = tables(g, config);
 
   let stream = g.input('stream', 'float32', ['B', hiddenSize]);
   for (let layer = 0; layer < layers; layer++) {
     const qkv = product(norm(stream, `${layer}.attentionNorm`), layer, 'qkv');
-    const mask = isSliding(config, layer) ? local : full;
-    const attended = attend(g, { config, layer, norm, qkv, positions, mask, rope });
+    const attended = attend(g, { config, layer, norm, qkv, positions, mask: masks(layer), rope });
     stream = addBlock(stream, attended, layer, 'output');
     const both = product(norm(stream, `${layer}.mlpNorm`), layer, 'gateUp');
     const [gate, up] = g.node(
@@ -143,10 +139,7 @@ type AttendOptions = {
   readonly rope: (layer: number) => { readonly cos: Value; readonly sin: Value };
 };
 
-/**
- * Attention of the new tokens over themselves and their caches: [B, H F]. The new key and value are handed out, for the
- * caller to put into the cache, since the runtime's binding copies every output.
- */
+/** Attention of the new tokens over themselves and their caches: [B, H F]. */
 function attend(g: Graph, { config, layer, norm, qkv, positions, mask, rope }: AttendOptions): Value {
   const { heads, kvHeads, headDim } = config;
   const float = (shape: Shape): Omit<Value, 'name'> => ({ type: 'float32', shape });
@@ -177,25 +170,7 @@ function attend(g: Graph, { config, layer, norm, qkv, positions, mask, rope }: A
     );
   const folds = heads / kvHeads;
   const query = reshape(turn(q, 'qNorm'), [0, kvHeads, folds, headDim], ['B', kvHeads, folds, headDim]);
-  const key = turn(k, 'kNorm');
-  g.output(`key.${layer}`, key);
-  g.output(`value.${layer}`, v);
-  const [pastKey, pastValue] = ['key', 'value'].map((part) =>
-    g.input(`past.${part}.${layer}`, 'float32', ['B', kvHeads, 'S', headDim]),
-  );
-  const scale = scoreScale(config);
-  const own = batchedProduct(g, query, key, { transB: true, scale });
-  const early = batchedProduct(g, query, pastKey, { transB: true, scale });
-  // The new token first: what is hidden then lies at the end, and changes nothing however long it is.
-  const scores = g.node1('Concat', [own, early], float(['B', kvHeads, folds, 'S1']), { attributes: { axis: 3 } });
-  const weights = softmax(g, g.node1('Add', [scores, mask], float(scores.shape)));
-  const axis = g.constant('int64', [1], [3]);
-  const cut = (from: number, to: number, width: Dim): Value => {
-    const bounds = [g.constant('int64', [1], [from]), g.constant('int64', [1], [to])];
-    return g.node1('Slice', [weights, ...bounds, axis], float(['B', kvHeads, folds, width]));
-  };
-  const late = batchedProduct(g, cut(0, 1, 1), v);
-  const result = g.node1('Add', [batchedProduct(g, cut(1, 2 ** 31 - 1, 'S'), pastValue), late], float(query.shape));
+  const result = cachedAttention(g, config, { layer, query, key: turn(k, 'kNorm'), value: v, mask });
   return reshape(result, [0, heads * headDim], ['B', heads * headDim]);
 }
 

@@ -1,5 +1,5 @@
 // Keys and values of the sequences of a batch, [rows, heads, places, size] a layer, where the decoding step reads them.
-// Rows move, a place more is filled at every step, and places are added when they run out.
+// Rows come, move and go, a place more of each is filled at every step, and room is made when it runs out.
 
 import type { Feeds } from './session.ts';
 
@@ -20,17 +20,40 @@ const PARTS = ['key', 'value'] as const;
 
 export class RowCache {
   readonly #shape: RowCacheShape;
-  #places: number;
+  #rows = 0;
+  #places = 0;
   #storage: { key: Float32Array[]; value: Float32Array[] };
 
-  constructor(shape: RowCacheShape, rows: number, places: number) {
+  constructor(shape: RowCacheShape) {
     this.#shape = shape;
-    this.#places = places;
-    this.#storage = this.#allocate(rows, places);
+    this.#storage = this.#allocate();
+  }
+
+  /** Rows that there is room for. */
+  get rows(): number {
+    return this.#rows;
   }
 
   get places(): number {
     return this.#places;
+  }
+
+  /** Makes room for `rows` rows of `places` places, and keeps what fits of the first `used` rows. */
+  resize(rows: number, places: number, used: number): void {
+    if (rows === this.#rows && places === this.#places) return;
+    const { layers, heads, size } = this.#shape;
+    const [before, old] = [this.#storage, this.#places];
+    this.#rows = rows;
+    this.#places = places;
+    this.#storage = this.#allocate();
+    const kept = Math.min(old, places) * size;
+    for (const part of PARTS) {
+      for (let layer = 0; layer < layers; layer++) {
+        const [from, to] = [before[part][layer], this.#storage[part][layer]];
+        for (let line = 0; line < used * heads; line++)
+          to.set(from.subarray(line * old * size, line * old * size + kept), line * places * size);
+      }
+    }
   }
 
   /** The first `length` places of a sequence as row `row`. */
@@ -47,28 +70,17 @@ export class RowCache {
     }
   }
 
-  /** Row `from` takes the place of row `to`. */
-  move(from: number, to: number): void {
+  /** Row `to` begins with the first `length` places of row `from`. */
+  copy(from: number, to: number, length: number): void {
     if (from === to) return;
-    const block = this.#shape.heads * this.#places * this.#shape.size;
-    for (const part of PARTS)
-      for (const buffer of this.#storage[part]) buffer.copyWithin(to * block, from * block, (from + 1) * block);
-  }
-
-  /** Makes room for `places` places in each of the first `rows` rows. */
-  grow(rows: number, places: number): void {
     const { layers, heads, size } = this.#shape;
-    const before = this.#storage;
-    const old = this.#places * size;
-    this.#storage = this.#allocate(rows, places);
-    this.#places = places;
+    const line = this.#places * size;
     for (const part of PARTS)
       for (let layer = 0; layer < layers; layer++)
-        for (let line = 0; line < rows * heads; line++)
-          this.#storage[part][layer].set(
-            before[part][layer].subarray(line * old, (line + 1) * old),
-            line * places * size,
-          );
+        for (let head = 0; head < heads; head++) {
+          const start = (from * heads + head) * line;
+          this.#storage[part][layer].copyWithin((to * heads + head) * line, start, start + length * size);
+        }
   }
 
   /** The first `rows` rows, as inputs of the step. */
@@ -102,10 +114,10 @@ export class RowCache {
     }
   }
 
-  #allocate(rows: number, places: number): { key: Float32Array[]; value: Float32Array[] } {
+  #allocate(): { key: Float32Array[]; value: Float32Array[] } {
     const { layers, heads, size } = this.#shape;
     const part = (): Float32Array[] =>
-      Array.from({ length: layers }, () => new Float32Array(rows * heads * places * size));
+      Array.from({ length: layers }, () => new Float32Array(this.#rows * heads * this.#places * size));
     return { key: part(), value: part() };
   }
 }

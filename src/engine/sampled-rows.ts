@@ -15,15 +15,14 @@ export type Row = {
   readonly job: Job;
   /** Which sample of its request. */
   readonly sample: number;
-  /** Position of its prompt within the cohort. */
-  readonly prompt: number;
+  readonly prompt: readonly number[];
+  /** The same for equal prompts. */
+  readonly key: string;
   readonly rng: Rng;
   readonly tokens: number[];
   readonly logprobs: number[];
   readonly top: (readonly TopToken[])[];
   stop: 'stop' | 'length' | undefined;
-  /** How many of the tokens count, once it has stopped. */
-  length: number;
 };
 
 /** What was drawn for a row, and on demand what else was likely. */
@@ -33,47 +32,42 @@ export type Draw = {
   readonly likeliest: (count: number) => readonly TopToken[];
 };
 
-export function startRows(job: Job, prompt: number): Row[] {
-  const seed = job.request.params.seed ?? randomInt(2 ** 47);
-  return Array.from({ length: job.request.numSamples }, (_, i) => {
+export function startRows(job: Job): Row[] {
+  const { prompt, numSamples, params } = job.request;
+  const seed = params.seed ?? randomInt(2 ** 47);
+  const key = prompt.join();
+  return Array.from({ length: numSamples }, (_, i) => {
     return {
       job,
       sample: i,
       prompt,
+      key,
       rng: createRng('sample', seed + i),
       tokens: [],
       logprobs: [],
       top: [],
       stop: undefined,
-      length: 0,
     };
   });
 }
 
-/** A row that is computed beside `row` and belongs to nobody. */
-export function fillerRow({ job, prompt }: Row): Row {
-  const rng = createRng('filler');
-  return { job, sample: -1, prompt, rng, tokens: [], logprobs: [], top: [], stop: 'length', length: 0 };
-}
-
-/** Appends one token to every row; rows that have already finished get a filler that nobody reads. */
+/** Appends one token to every row that has not ended. */
 export function extendRows(rows: readonly Row[], draw: (row: Row, line: number) => Draw): void {
   rows.forEach((row, i) => {
+    if (row.stop !== undefined) return;
     const { params, onToken, stopWhen } = row.job.request;
     const { stop = [], maxTokens, topLogprobs = 0 } = params;
     const chosen = draw(row, i);
     row.tokens.push(chosen.token);
     row.logprobs.push(chosen.logprob);
-    if (row.stop !== undefined) return;
     if (topLogprobs > 0) row.top.push(chosen.likeliest(topLogprobs));
     onToken?.(row.sample, chosen.token, chosen.logprob);
     if (stop.includes(chosen.token) || stopWhen?.(row.tokens)) row.stop = 'stop';
     else if (row.tokens.length >= maxTokens) row.stop = 'length';
-    if (row.stop !== undefined) row.length = row.tokens.length;
   });
 }
 
-export function finished({ job, tokens, logprobs, top, length, stop }: Row): SampledSequence {
-  const sequence = { tokens: tokens.slice(0, length), logprobs: logprobs.slice(0, length), stop: stop! };
+export function finished({ job, tokens, logprobs, top, stop }: Row): SampledSequence {
+  const sequence = { tokens, logprobs, stop: stop! };
   return (job.request.params.topLogprobs ?? 0) > 0 ? { ...sequence, topLogprobs: top } : sequence;
 }

@@ -1,4 +1,4 @@
-// The embedded Sampler: requests that are waiting when the engine becomes free are sampled together; what a request gets
+// The embedded Sampler: requests are sampled together with those that are running when they come; what a request gets
 // does not depend on its company. How the distributions are computed is a decoder's business.
 
 import { TabwrightError } from '../core/index.ts';
@@ -13,20 +13,18 @@ import type {
   ScoringSampler,
 } from '../core/index.ts';
 import { CallQueue } from './call-queue.ts';
-import { planCohorts, planScoring, type Cohort, type ScoringBatch } from './cohorts.ts';
+import { planScoring, type ScoringBatch } from './cohorts.ts';
 import type { Decoder } from './decoder.ts';
 import { checkScoring, choiceRows, readChoices } from './prompt-scores.ts';
 import type { Sampling } from './sampled-rows.ts';
+import { SamplingQueue } from './sampling-queue.ts';
 import { weightFeeds, type Weights } from './weights.ts';
 import { WholeDecoder, type SamplerRuntime } from './whole-decoder.ts';
 
 export class EmbeddedSampler implements ScoringSampler {
   readonly version: number;
   readonly #decoder: Decoder;
-  readonly #sampling = new CallQueue<Sampling, Cohort, readonly SampledSequence[]>({
-    plan: (requests) => (this.#decoder.plan ?? planCohorts)(requests),
-    serve: (cohort, jobs) => this.#decoder.sample(cohort, jobs),
-  });
+  readonly #sampling: SamplingQueue;
   readonly #scoring = new CallQueue<readonly number[], ScoringBatch, readonly number[]>({
     plan: (sequences) => planScoring(sequences, this.#decoder.config.vocabSize),
     serve: (batch, calls) => this.#decoder.score(batch, calls),
@@ -37,6 +35,7 @@ export class EmbeddedSampler implements ScoringSampler {
   /** What is computed must not change afterwards. */
   constructor(decoder: Decoder, version: number, { onClose }: { readonly onClose?: () => void } = {}) {
     this.#decoder = decoder;
+    this.#sampling = new SamplingQueue(decoder);
     this.#onClose = onClose;
     this.version = version;
   }

@@ -1,27 +1,23 @@
 // Decoding by graphs of the whole model, whose weights are inputs: for small models, and for weights that change with every
 // snapshot. Prompts are read in one padded batch; steps read one new token a sequence.
 
-import type { SampledSequence } from '../core/index.ts';
+import { cacheMasks } from './cached-attention.ts';
 import type { Call } from './call-queue.ts';
 import { chooseToken, likeliestTokens } from './choose-token.ts';
-import type { Cohort, ScoringBatch } from './cohorts.ts';
-import type { Decoder } from './decoder.ts';
+import { planReading, type ScoringBatch } from './cohorts.ts';
+import { type Decoder, type Draws, type ReadPrompt } from './decoder.ts';
 import { choicesGraph, promptGraph, scoringGraph, stepGraph, type ModelLayout } from './decoding-graph.ts';
 import type { Graph } from './graph.ts';
-import { RecentCache, selectBlocks, selectCache, takeCache, type Cache } from './kv-cache.ts';
 import { loraParts, loraSpecs, type LoraConfig } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
-import { maskFeeds, MASKED } from './packing.ts';
-import { extendRows, fillerRow, finished, startRows, type Draw, type Job, type Row } from './sampled-rows.ts';
+import { maskFeeds } from './packing.ts';
+import type { RowCache } from './row-cache.ts';
+import { lastPlace } from './running-batch.ts';
+import type { Row } from './sampled-rows.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { weightSpecs } from './weights.ts';
 
-/**
- * ONNX Runtime multiplies matrices of few rows with other kernels or cuts them otherwise, which rounds differently. At
- * least this many sequences, prompt tokens and scored tokens go through the engine, so that a request's numbers do not
- * depend on its company.
- */
-export const MIN_SEQUENCES = 2;
+/** Prompt tokens and scored tokens that go through the engine at least, for the reason of `MIN_SEQUENCES`. */
 const MIN_TOKENS = 128;
 
 export type SamplerRuntimeOptions = SessionOptions & {
@@ -94,37 +90,34 @@ export class WholeDecoder implements Decoder {
     return this.#runtime.config;
   }
 
-  async sample(cohort: Cohort, jobs: readonly Job[]): Promise<(readonly SampledSequence[])[]> {
-    const { layers, kvHeads, headDim, vocabSize } = this.#runtime.config;
-    const { prompts, time } = cohort;
+  async read(prompts: readonly (readonly number[])[]): Promise<ReadPrompt[]> {
     const weights = await this.#weights();
-    const first = await this.#readPrompts(prompts, time, weights);
-    const all = jobs.flatMap((job, i) => startRows(job, cohort.promptOf[i]));
-    let rows = all.length < MIN_SEQUENCES ? [...all, fillerRow(all[0])] : all;
-    // From here on the caches hold one block a row; where requests share a prompt its block is repeated.
-    const source = rows.map((row) => row.prompt);
-    let prompt = selectCache(first.cache, first.lines, source);
-    const recent = new RecentCache(layers);
-    extendRows(rows, drawFrom(selectBlocks(first.logits, prompts.length, source), vocabSize));
-
-    for (;;) {
-      for (const row of rows) if (row.job.signal?.aborted) row.stop ??= 'length';
-      const alive = rows.flatMap((row, i) => (row.stop === undefined ? [i] : []));
-      if (alive.length === 0) break;
-      // Finished rows are carried along until they are the majority: moving the caches costs more than computing them.
-      if (alive.length <= rows.length / 2 && rows.length > MIN_SEQUENCES) {
-        const kept = alive.length < MIN_SEQUENCES ? [alive[0], alive[0] === 0 ? 1 : 0] : alive;
-        prompt = selectCache(prompt, rows.length, kept);
-        recent.select(rows.length * kvHeads * headDim, rows.length, kept);
-        rows = kept.map((i) => rows[i]);
-      }
-      const session = await this.#runtime.step();
-      const view = recent.view(rows.length * kvHeads * headDim);
-      const outputs = await session.run({ ...weights, ...this.#stepFeeds(rows, time, prompt, view) });
-      recent.append(takeCache(outputs, layers));
-      extendRows(rows, drawFrom(outputs['logits'], vocabSize));
+    const read: ReadPrompt[] = [];
+    for (const { requests, time } of planReading(prompts)) {
+      const some = requests.map((i) => prompts[i]);
+      (await this.#readTogether(some, time, weights)).forEach((one, i) => (read[requests[i]] = one));
     }
-    return jobs.map((job) => all.filter((row) => row.job === job).map(finished));
+    return read;
+  }
+
+  async step(rows: readonly Row[], cache: RowCache): Promise<Draws> {
+    const { taps, vocabSize } = this.config;
+    const count = rows.length;
+    const places = rows.map(lastPlace);
+    const back = (distance: number): Feeds[string] => {
+      return { data: BigInt64Array.from(rows, (row) => tokenBack(row, distance)), shape: [count] };
+    };
+    const feeds: Record<string, Feeds[string]> = {
+      ...(await this.#weights()),
+      ...cache.feeds(count),
+      ...cacheMasks(this.config, places, cache.places),
+      ids: back(0),
+      positions: { data: BigInt64Array.from(places, BigInt), shape: [count, 1] },
+    };
+    for (let i = 1; i < taps; i++) feeds[`earlier.${i - 1}`] = back(i);
+    const outputs = await (await this.#runtime.step()).run(feeds);
+    cache.append(outputs, places);
+    return drawFrom(outputs['logits'], vocabSize);
   }
 
   async score({ time }: ScoringBatch, calls: readonly Call<readonly number[]>[]): Promise<number[][]> {
@@ -164,17 +157,21 @@ export class WholeDecoder implements Decoder {
     });
   }
 
-  /** Last logits of prompts, and keys and values, a line each: of those given and of fillers after them. */
-  async #readPrompts(
-    prompts: readonly (readonly number[])[],
-    time: number,
-    weights: Feeds,
-  ): Promise<{ logits: Float32Array; cache: Cache; lines: number }> {
-    const lines = lineCount(prompts.length, time);
+  async #readTogether(prompts: readonly (readonly number[])[], time: number, weights: Feeds): Promise<ReadPrompt[]> {
+    const { layers, vocabSize } = this.config;
     const last = prompts.map((prompt, line) => line * time + prompt.length - 1);
     const outputs = await (await this.#runtime.prompt()).run(this.#sequenceFeeds(prompts, time, last, weights));
-    const logits = outputs['logits'].subarray(0, prompts.length * this.#runtime.config.vocabSize);
-    return { logits, cache: takeCache(outputs, this.#runtime.config.layers), lines };
+    const draws = drawFrom(outputs['logits'], vocabSize);
+    const lines = lineCount(prompts.length, time);
+    const part = (name: 'k' | 'v', line: number): Float32Array[] =>
+      Array.from({ length: layers }, (_, layer) => {
+        const all = outputs[`${name}.${layer}`];
+        return all.subarray((line * all.length) / lines, ((line + 1) * all.length) / lines);
+      });
+    return prompts.map((_, line) => ({
+      cache: { key: part('k', line), value: part('v', line), places: time },
+      draw: (row) => draws(row, line),
+    }));
   }
 
   /** What both graphs over whole sequences read: `lineCount` lines of ids, and the rows to be scored, fillers after them. */
@@ -195,48 +192,6 @@ export class WholeDecoder implements Decoder {
       index: paddedIds(scored),
     };
   }
-
-  #stepFeeds(rows: readonly Row[], time: number, prompt: Cache, recent: Cache): Feeds {
-    const { taps, layers, kvHeads, headDim, maxPositions, sliding } = this.#runtime.config;
-    const count = rows.length;
-    // Rows that had finished are fed too; all of a batch have sampled equally many tokens.
-    const sampled = rows[0].tokens.length;
-    const width = time + sampled;
-    const mask = new Float32Array(count * width);
-    const lengths = rows.map((row) => row.job.request.prompt.length);
-    lengths.forEach((length, i) => mask.fill(MASKED, i * width + length, i * width + time));
-    const feeds: Record<string, Feeds[string]> = {
-      ids: { data: BigInt64Array.from(rows, (row) => tokenBack(row, 0)), shape: [count] },
-      positions: {
-        data: BigInt64Array.from(lengths, (length) => BigInt(Math.min(length + sampled, maxPositions) - 1)),
-        shape: [count, 1],
-      },
-      mask: { data: mask, shape: [count, 1, 1, width] },
-    };
-    if (sliding) {
-      const local = mask.slice();
-      lengths.forEach((length, i) => {
-        // The newest token is at position length + sampled - 1; the first that it sees may lie in the prompt or after it.
-        const first = length + sampled - sliding.window;
-        if (first > 0) local.fill(MASKED, i * width, i * width + Math.min(first, length));
-        if (first > length) local.fill(MASKED, i * width + time, i * width + time + first - length);
-      });
-      feeds['mask.sliding'] = { data: local, shape: [count, 1, 1, width] };
-    }
-    for (let i = 1; i < taps; i++) {
-      feeds[`earlier.${i - 1}`] = { data: BigInt64Array.from(rows, (row) => tokenBack(row, i)), shape: [count] };
-    }
-    for (let layer = 0; layer < layers; layer++) {
-      for (const part of ['k', 'v'] as const) {
-        feeds[`prompt.${part}.${layer}`] = { data: prompt[part][layer], shape: [count, kvHeads, time, headDim] };
-        feeds[`recent.${part}.${layer}`] = {
-          data: recent[part][layer],
-          shape: [sampled - 1, count, kvHeads, headDim],
-        };
-      }
-    }
-    return feeds;
-  }
 }
 
 /** At least `MIN_TOKENS` ids, zeros after those given. */
@@ -248,11 +203,11 @@ function paddedIds(given: readonly number[]): Feeds[string] {
 
 /** Lines of a padded batch of `count` sequences. */
 function lineCount(count: number, time: number): number {
-  return Math.max(count, MIN_SEQUENCES, Math.ceil(MIN_TOKENS / time));
+  return Math.max(count, Math.ceil(MIN_TOKENS / time));
 }
 
 /** Draws from plain logits, a line a row. */
-function drawFrom(logits: Float32Array, vocabulary: number): (row: Row, line: number) => Draw {
+function drawFrom(logits: Float32Array, vocabulary: number): Draws {
   return ({ job, rng }, line) => {
     const { temperature = 1, topP = 1, topK = -1 } = job.request.params;
     const own = logits.subarray(line * vocabulary, (line + 1) * vocabulary);

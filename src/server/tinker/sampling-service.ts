@@ -4,7 +4,6 @@
 import { linkedController } from '../../util/index.ts';
 import type { Sampler, ScoringSampler, SampledSequence } from '../../core/index.ts';
 import { topkTable, type WireSampleRequest, type WireSampleResponse } from '../../tinker/index.ts';
-import { Arrivals } from './arrivals.ts';
 import { CompletionLog } from './completion-log.ts';
 import { formatPath, parsePath, samplerId, sessionOf } from './names.ts';
 import { failureBody, refusal, serverFault, userFault } from './refusals.ts';
@@ -30,11 +29,8 @@ export type SamplingSession = SamplerSource & {
   readonly completions: Map<number, CompletionLog>;
 };
 
-/** A snapshot that has no name; it is closed when enough newer ones of its model are there. */
+/** A snapshot that has no name; it is closed when enough others of its model were used since. */
 type Held = { readonly id: string; readonly sampler: Sampler; users: number; closing: boolean };
-
-/** Bodies of one client come within a few milliseconds of each other; a batch takes a hundred and more. */
-const HOLD = { quietMs: 4, patientMs: 20, mostMs: 60 };
 
 /** Clones of a client count from multiples of this. */
 const CLONE_STRIDE = 1_000_000_000n;
@@ -43,10 +39,9 @@ export class SamplingService {
   readonly #parts: ServiceParts;
   readonly #pool: SamplerPool;
   readonly #sessions = new Map<string, SamplingSession>();
-  /** By model, oldest first. */
+  /** By model, longest unused first. */
   readonly #held = new Map<string, Held[]>();
   readonly #closing = new AbortController();
-  readonly #arrivals = new Arrivals(HOLD);
   #pending = 0;
   #direct = 0;
 
@@ -97,10 +92,12 @@ export class SamplingService {
       use: async (work) => {
         if (held.closing) {
           throw userFault(
-            `The sampler ${id} was closed, because ${this.#parts.limits.heldSamplers} newer ones of its model exist; save weights that are needed longer under a name.`,
+            `The sampler ${id} was closed, because ${this.#parts.limits.heldSamplers} others of its model were used since; save weights that are needed longer under a name.`,
           );
         }
         held.users++;
+        // A reference that every step of a run scores with stays, however many samplers are made meanwhile.
+        all.push(...all.splice(all.indexOf(held), 1));
         try {
           return await work(held.sampler);
         } finally {
@@ -143,11 +140,6 @@ export class SamplingService {
         return this.#pool.use(folder, open, work);
       },
     };
-  }
-
-  /** A request for samples is being read. */
-  announce(): void {
-    this.#arrivals.announce();
   }
 
   submit(request: WireSampleRequest, bytes: number): FuturePromise {
@@ -232,7 +224,6 @@ export class SamplingService {
     this.#pending++;
     const began = performance.now();
     try {
-      await this.#arrivals.join();
       const sequences = await source.use(work);
       this.#countSampled(sequences);
       return sequences;
@@ -259,7 +250,6 @@ export class SamplingService {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(serverFault('The server is shutting down.'));
-    this.#arrivals[Symbol.dispose]();
     await Promise.all([...this.#held.values()].flat().map(close));
     await this.#pool[Symbol.asyncDispose]();
   }
@@ -284,7 +274,6 @@ export class SamplingService {
     request: WireSampleRequest,
     signal: AbortSignal,
   ): Promise<WireSampleResponse> {
-    await this.#arrivals.join();
     return source.use(async (sampler) => {
       signal.throwIfAborted();
       const { prompt, numSamples, params, stopWhen } = read;

@@ -1,12 +1,15 @@
 // A backend over the tabular model: trains and samples at once, so that what a server does with requests shows without
 // the time that a real model takes.
 
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { abortable } from '../../src/util/index.ts';
 import { createFakeTrainer } from '../../src/testing/index.ts';
 import type { Backend, Sampler, ScoringSampler, Trainer } from '../../src/core/index.ts';
 
 export const VOCABULARY = 32;
 export const CONTEXT = 64;
+const FILE = 'weights.json';
 
 export interface TabularBackend extends Backend {
   /** Trainers that have been made and not disposed of. */
@@ -16,15 +19,25 @@ export interface TabularBackend extends Backend {
 }
 
 export function createTabularBackend(): TabularBackend {
-  const disk = new Map<string, string>();
   let open = 0;
-  const make = () =>
-    createFakeTrainer({
-      vocabularySize: VOCABULARY,
-      window: 1,
-      baseLogits: () => new Array<number>(VOCABULARY).fill(0),
-      disk,
-    });
+  const make = () => {
+    const disk = new Map<string, string>();
+    const baseLogits = (): number[] => new Array<number>(VOCABULARY).fill(0);
+    const trainer = createFakeTrainer({ vocabularySize: VOCABULARY, window: 1, baseLogits, disk });
+    return {
+      trainer,
+      /** What it saves lies in files, as a real backend's does: gone when its folder is. */
+      async write(path: string): Promise<string> {
+        await mkdir(path);
+        await writeFile(join(path, FILE), disk.get(path)!);
+        return path;
+      },
+      async load(path: string): Promise<void> {
+        disk.set(path, await readFile(join(path, FILE), 'utf8'));
+        await trainer.loadState(path);
+      },
+    };
+  };
   const backend: TabularBackend = {
     modelName: 'tabular',
     vocabSize: VOCABULARY,
@@ -34,8 +47,8 @@ export function createTabularBackend(): TabularBackend {
       return open;
     },
     async createTrainer({ from }) {
-      const trainer = make();
-      if (from !== undefined) await trainer.loadState(from.path);
+      const { trainer, write, load } = make();
+      if (from !== undefined) await load(from.path);
       open++;
       let disposed = false;
       return {
@@ -46,10 +59,10 @@ export function createTabularBackend(): TabularBackend {
         forwardBackward: async (...args) => (await backend.gate, trainer.forwardBackward(...args)),
         forwardBackwardCustom: (...args) => trainer.forwardBackwardCustom(...args),
         optimStep: (...args) => trainer.optimStep(...args),
-        saveState: (...args) => trainer.saveState(...args),
+        saveState: async (...args) => write(await trainer.saveState(...args)),
         removeState: (...args) => trainer.removeState(...args),
-        loadState: (...args) => trainer.loadState(...args),
-        saveWeightsForSampler: (...args) => trainer.saveWeightsForSampler(...args),
+        loadState: (path) => load(path),
+        saveWeightsForSampler: async (...args) => write(await trainer.saveWeightsForSampler(...args)),
         saveWeightsAndGetSampler: async (...args) => scoring(await trainer.saveWeightsAndGetSampler(...args), backend),
         async [Symbol.asyncDispose]() {
           if (!disposed) open--;
@@ -58,8 +71,8 @@ export function createTabularBackend(): TabularBackend {
       } satisfies Trainer;
     },
     async openSampler(path) {
-      const trainer = make();
-      if (path !== undefined) await trainer.loadState(path);
+      const { trainer, load } = make();
+      if (path !== undefined) await load(path);
       return scoring(await trainer.saveWeightsAndGetSampler(), backend);
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

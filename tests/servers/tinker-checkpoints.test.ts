@@ -234,6 +234,34 @@ test('saved weights are sampled from by their path, by several samplers at once'
   expect(-trainedScores).toBeCloseTo(await loss(model, 4), 4);
 });
 
+test('a sampler of a path whose weights are gone fails as data and says so; one that was asked before keeps its own', async () => {
+  const path = await saveSampler(1, 'a');
+  const create = async (sequence: number): Promise<string> => {
+    const body = { session_id: session, sampling_session_seq_id: sequence, model_path: path };
+    return (await client.ok('create_sampling_session', body))['sampling_session_id'] as string;
+  };
+  const [used, unused] = [await create(0), await create(1)];
+  const scores = async (id: string, seqId: number): Promise<number[]> => {
+    const asked = await client.submit('asample', sampleBody(id, seqId, { prompt_logprobs: true }));
+    return [...(await client.samples(asked)).promptLogprobs!].slice(1);
+  };
+  const before = await scores(used, 0);
+  await train(model, 2);
+  expect(await saveSampler(4, 'a')).toBe(path);
+  expect(await scores(used, 1)).toEqual(before);
+  expect((await scores(await create(2), 0))[0]).not.toBe(before[0]);
+  // Room for open samplers is little: the first is closed, and its weights are nowhere any more.
+  for (const [i, name] of ['b', 'c', 'd', 'e'].entries()) {
+    const other = await saveSampler(5 + i, name);
+    const body = { session_id: session, sampling_session_seq_id: 10 + i, model_path: other };
+    await scores((await client.ok('create_sampling_session', body))['sampling_session_id'] as string, 0);
+  }
+  for (const id of [used, unused]) {
+    const failure = await client.failure(await client.submit('asample', sampleBody(id, 9)));
+    expect(failure).toEqual({ error: expect.stringMatching(/sampler_weights\/a .* saved anew/), category: 'user' });
+  }
+});
+
 test('adapters that have no PEFT form are refused with the reason', async () => {
   await saveSampler(1, 'a');
   const archive = await client.send('GET', `training_runs/${model}/checkpoints/sampler_weights/a/archive`);

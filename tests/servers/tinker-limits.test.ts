@@ -52,8 +52,8 @@ test('the hand-shake: settings, health, capabilities, telemetry, and JSON where 
     supported_models: [{ model_name: 'tiny', max_context_length: 64 }, { model_name: 'Qwen/Qwen3-8B' }],
   });
   expect(await client.ok('telemetry', { events: [{ event: 'SESSION_START' }] })).toEqual({ status: 'accepted' });
-  const unknown = await client.send('GET', 'audit');
-  expect([unknown.status, unknown.body['detail']]).toEqual([404, 'GET /api/v1/audit is not served here.']);
+  const unknown = await client.send('GET', 'nothing');
+  expect([unknown.status, unknown.body['detail']]).toEqual([404, 'GET /api/v1/nothing is not served here.']);
 });
 
 test('a session without heartbeats is closed: its models go, what waits fails, heartbeats are told', async () => {

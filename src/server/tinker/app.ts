@@ -6,6 +6,7 @@ import { openAiFailure } from '../openai/failures.ts';
 import { createOpenAiRoutes } from '../openai/routes.ts';
 import { guard } from './guard.ts';
 import { refusal, refusalOf } from './refusals.ts';
+import { addAccountRoutes } from './routes-account.ts';
 import { addCheckpointRoutes, DOWNLOADS } from './routes-checkpoints.ts';
 import { addFutureRoutes } from './routes-futures.ts';
 import { addSamplingRoutes } from './routes-sampling.ts';
@@ -53,6 +54,7 @@ export function createApp({ services, key, clientConfig, cancelEnabled }: AppOpt
   addFutureRoutes(api, services);
   addSamplingRoutes(api, services);
   addCheckpointRoutes(api, services, API);
+  addAccountRoutes(api, services);
   app.route(API, api);
   app.route(OPENAI, createOpenAiRoutes(services));
   return app;

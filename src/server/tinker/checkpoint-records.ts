@@ -18,7 +18,10 @@ const metadata = z.record(z.string(), z.string());
 export const runRecord = z.object({
   version: z.literal(1),
   runId: z.string(),
+  /** Empty for a copy that no session has. */
   sessionId: z.string(),
+  /** Of a copy that was made into one; other runs are of their session's. */
+  projectId: z.string().optional(),
   /** As the client called it. */
   baseModel: z.string(),
   /** Absent where every weight is trained. */

@@ -62,10 +62,12 @@ export class CheckpointStore {
     return [...this.#runs.values()].map(({ record }) => record);
   }
 
+  /** A run that is there already keeps its checkpoints. */
   async addRun(record: RunRecord): Promise<void> {
     await makeFolder(this.#runFolder(record.runId));
     await writeFileAtomic(join(this.#runFolder(record.runId), RUN_FILE), `${JSON.stringify(record, null, 2)}\n`);
-    this.#runs.set(record.runId, { record, lastRequestAt: new Date(this.#now()), checkpoints: new Map() });
+    const checkpoints = this.#runs.get(record.runId)?.checkpoints ?? new Map<string, CheckpointRecord>();
+    this.#runs.set(record.runId, { record, lastRequestAt: new Date(this.#now()), checkpoints });
   }
 
   /** Notes that the run was used. */

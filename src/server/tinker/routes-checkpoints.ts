@@ -1,18 +1,21 @@
 // Training runs and their checkpoints over REST: listed, kept for longer or shorter, published, deleted, fetched.
 
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Hono } from 'hono';
-import { ttlRequestSchema, weightsInfoRequestSchema } from '../../tinker/index.ts';
+import { copyWeightsRequestSchema, ttlRequestSchema, weightsInfoRequestSchema } from '../../tinker/index.ts';
 import { archiveOf } from './archive.ts';
 import { checkpointAnswer, runAnswer } from './checkpoint-records.ts';
+import { copyCheckpoint } from './copy-checkpoint.ts';
 import { parseCheckpointId, parsePath, type CheckpointPath } from './names.ts';
 import { readPage } from './paging.ts';
 import { parseBody, readJson } from './read-body.ts';
 import { refusal, userFault } from './refusals.ts';
 import type { Services } from './services.ts';
+import { projectOf } from './storage-usage.ts';
 
 const ONE = '/training_runs/:run/checkpoints/:kind/:name';
 export const DOWNLOADS = '/downloads';
@@ -31,7 +34,9 @@ export function addCheckpointRoutes(app: Hono, services: Services, prefix: strin
 
   app.get('/training_runs', (context) => {
     const newest = [...checkpoints.runs].sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-    const { items, cursor } = readPage(context, newest, 20);
+    const project = context.req.query('project_id');
+    const wanted = newest.filter((run) => project === undefined || projectOf(run, parts.sessions) === project);
+    const { items, cursor } = readPage(context, wanted, 20);
     return context.json({ training_runs: items.map(({ runId }) => show(runId)), cursor });
   });
   app.get('/training_runs/:run', (context) => context.json(show(context.req.param('run'))));
@@ -99,6 +104,11 @@ export function addCheckpointRoutes(app: Hono, services: Services, prefix: strin
       'Content-Type': 'application/octet-stream',
       'Content-Length': String(size),
     });
+  });
+  app.post('/copy_weights', async (context) => {
+    const request = parseBody(copyWeightsRequestSchema, (await readJson(context, limits.maxBodyBytes)).value);
+    const key = context.req.header('x-idempotency-key') ?? randomUUID();
+    return context.json({ tinker_path: await copyCheckpoint(parts, request, key) });
   });
   app.post('/weights_info', async (context) => {
     const { value } = await readJson(context, limits.maxBodyBytes);

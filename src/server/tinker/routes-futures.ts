@@ -2,7 +2,6 @@
 // read as often as it is asked for, in the form that the reader says it takes.
 
 import type { Context, Hono } from 'hono';
-import { z } from 'zod';
 import {
   acceptsProtobuf,
   cancelFutureRequestSchema,
@@ -13,6 +12,7 @@ import {
   JSON_TYPE,
   PROTOBUF,
   retrieveFutureRequestSchema,
+  retrieveFuturesRequestSchema,
   sampleResponseToJson,
 } from '../../tinker/index.ts';
 import { callerSignal } from './caller-signal.ts';
@@ -21,18 +21,6 @@ import { parseBody, readJson } from './read-body.ts';
 import { failureBody, refusal } from './refusals.ts';
 import type { Result } from './results.ts';
 import type { Services } from './services.ts';
-
-const manySchema = z.object({
-  target: z.object({
-    type: z.literal('sampling_session'),
-    sampling_session_id: z.string(),
-    cloned_sampler_id: z.int().min(0).default(0),
-  }),
-  prev_cursor: z.int().min(0).default(0),
-  /** Seconds; 0 answers at once. */
-  timeout: z.number().min(0).nullish(),
-  retrieved_request_ids: z.array(z.string()).nullish(),
-});
 
 export function addFutureRoutes(app: Hono, services: Services): void {
   const { futures, sessions, limits } = services.parts;
@@ -69,8 +57,9 @@ export function addFutureRoutes(app: Hono, services: Services): void {
 
   app.post('/retrieve_futures', async (context) => {
     const { value } = await readJson(context, limits.maxBodyBytes);
-    const { target, prev_cursor: cursor, timeout } = parseBody(manySchema, value);
-    const log = services.sampling.completions(target.sampling_session_id, target.cloned_sampler_id);
+    const { target, prev_cursor, timeout } = parseBody(retrieveFuturesRequestSchema, value);
+    const cursor = prev_cursor ?? 0;
+    const log = services.sampling.completions(target.sampling_session_id, target.cloned_sampler_id ?? 0);
     sessions.touch(services.sampling.get(target.sampling_session_id).sessionId);
     const ms = Math.min(limits.longPollMs, (timeout ?? Infinity) * 1000);
     await log.wait(cursor, { ms, signal: callerSignal(context) });

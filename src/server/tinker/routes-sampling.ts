@@ -2,12 +2,19 @@
 
 import { isGiven } from './absent.ts';
 import type { Hono } from 'hono';
-import { createSamplingSessionRequestSchema, sampleRequestFromJson } from '../../tinker/index.ts';
+import {
+  createSamplingSessionRequestSchema,
+  joinSamplingSessionRequestSchema,
+  sampleRequestFromJson,
+} from '../../tinker/index.ts';
 import { decodeLimits, parseBody, readJson } from './read-body.ts';
+import type { SamplingSession } from './sampling-service.ts';
 import type { Services } from './services.ts';
 
 export function addSamplingRoutes(app: Hono, { sampling, parts }: Services): void {
   const { maxBodyBytes } = parts.limits;
+  /** Clients that have joined a sampler beside the first. */
+  const joined = new WeakMap<SamplingSession, number>();
 
   app.post('/create_sampling_session', async (context) => {
     const { value } = await readJson(context, maxBodyBytes);
@@ -18,6 +25,14 @@ export function addSamplingRoutes(app: Hono, { sampling, parts }: Services): voi
     });
     return context.json({ type: 'create_sampling_session', sampling_session_id: id });
   });
+  app.post('/join_sampling_session', async (context) => {
+    const { value } = await readJson(context, maxBodyBytes);
+    const sampler = sampling.get(parseBody(joinSamplingSessionRequestSchema, value).sampling_session_id);
+    parts.sessions.touch(sampler.sessionId);
+    const counter = (joined.get(sampler) ?? 0) + 1;
+    joined.set(sampler, counter);
+    return context.json({ type: 'join_sampling_session', client_counter: counter });
+  });
   app.get('/samplers/:id', (context) => {
     const { id, baseModel, modelPath } = sampling.get(context.req.param('id'));
     return context.json({
@@ -27,7 +42,6 @@ export function addSamplingRoutes(app: Hono, { sampling, parts }: Services): voi
     });
   });
   app.post('/asample', async (context) => {
-    sampling.announce();
     const { value, bytes } = await readJson(context, maxBodyBytes);
     return context.json(sampling.submit(sampleRequestFromJson(value, decodeLimits(maxBodyBytes)), bytes));
   });

@@ -1,6 +1,5 @@
 // Hand-shake, sessions and what a client asks about the server itself.
 
-import { isGiven } from './absent.ts';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { JsonObject } from '../../core/index.ts';
@@ -15,6 +14,7 @@ import { readPage } from './paging.ts';
 import { parseBody, readJson } from './read-body.ts';
 import { refusal } from './refusals.ts';
 import type { Services } from './services.ts';
+import { searchSessions, sessionSearchSchema } from './session-search.ts';
 import type { Session } from './sessions.ts';
 
 export type ClientFlags = ClientConfig & {
@@ -40,17 +40,6 @@ export type SessionRoutesOptions = {
   /** Whether clients are told that they may cancel samples; they may in any case. */
   readonly cancelEnabled: boolean;
 };
-
-const searchSchema = z.object({
-  session_id: z.string().nullish(),
-  display_name: z.string().nullish(),
-  user_metadata: z.record(z.string(), z.unknown()).nullish(),
-  statuses: z.array(z.object({ type: z.string() })).nullish(),
-  limit: z.int().min(1).max(1_000).nullish(),
-  cursor: z.object({ last_session_id: z.string() }).nullish(),
-});
-
-const END = { success: 'client_finished', errored: 'failed', interrupted: 'cancelled' } as const;
 
 export function addSessionRoutes(app: Hono, { services, clientConfig, cancelEnabled }: SessionRoutesOptions): void {
   const { sessions, checkpoints, models, limits } = services.parts;
@@ -101,26 +90,8 @@ export function addSessionRoutes(app: Hono, { services, clientConfig, cancelEnab
     return context.json({ sessions: items.map(({ id }) => id) });
   });
   app.post('/sessions/search', async (context) => {
-    const body = parseBody(searchSchema, (await readJson(context, limits.maxBodyBytes)).value);
-    const wanted = [...sessions.all].reverse().filter((session) => matches(session, body));
-    const after = body.cursor ? wanted.findIndex(({ id }) => id === body.cursor!.last_session_id) + 1 : 0;
-    const found = wanted.slice(after, after + (body.limit ?? 20));
-    const last = found.at(-1);
-    return context.json({
-      sessions: found.map((session) => ({
-        session_id: session.id,
-        created_at: session.createdAt.toISOString(),
-        owner: 'local',
-        project_id: session.projectId ?? 'local',
-        status: { type: session.ended ?? 'active' },
-        checkpoints_count: [...session.modelIds].reduce((sum, id) => sum + checkpoints.list(id).length, 0),
-        display_name: session.displayName ?? null,
-        user_metadata: session.userMetadata,
-      })),
-      ...(last !== undefined && after + found.length < wanted.length
-        ? { next_cursor: { last_created_at: last.createdAt.toISOString(), last_session_id: last.id } }
-        : {}),
-    });
+    const body = parseBody(sessionSearchSchema, (await readJson(context, limits.maxBodyBytes)).value);
+    return context.json(searchSessions(sessions.all, body, checkpoints));
   });
   const find = (id: string): Session => {
     const session = sessions.find(id);
@@ -145,17 +116,8 @@ export function addSessionRoutes(app: Hono, { services, clientConfig, cancelEnab
   app.post('/sessions/:id/finish', async (context) => {
     const session = find(context.req.param('id'));
     const body = parseBody(finishSessionRequestSchema, (await readJson(context, limits.maxBodyBytes)).value);
-    sessions.end(session, END[body.reason.type], 'The client finished its session.');
+    const end = { type: 'client_finished', reason: body.reason.type, detail: body.detail ?? null } as const;
+    sessions.end(session, end, 'The client finished its session.');
     return context.json({});
   });
-}
-
-function matches(session: Session, body: z.infer<typeof searchSchema>): boolean {
-  const status = session.ended ?? 'active';
-  return (
-    (!isGiven(body.session_id) || session.id === body.session_id) &&
-    (!isGiven(body.display_name) || session.displayName === body.display_name) &&
-    Object.entries(body.user_metadata ?? {}).every(([key, value]) => session.userMetadata[key] === value) &&
-    (!isGiven(body.statuses) || body.statuses.some(({ type }) => type === status))
-  );
 }

@@ -5,7 +5,14 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../core/index.ts';
 import { refusal } from './refusals.ts';
 
-export type SessionEnd = 'client_finished' | 'failed' | 'cancelled';
+/** As the client said, or without a word: its signs of life stopped. */
+export type SessionEnd =
+  | {
+      readonly type: 'client_finished';
+      readonly reason: 'success' | 'errored' | 'interrupted';
+      readonly detail: string | null;
+    }
+  | { readonly type: 'lost' };
 
 export type Session = {
   readonly id: string;
@@ -87,7 +94,7 @@ export class Sessions {
     if (session === undefined) {
       throw refusal('not-found', `There is no session ${JSON.stringify(id)}; this server may have been started anew.`);
     }
-    if (session.ended !== undefined) throw refusal('gone', `The session ${id} is over (${session.ended}).`);
+    if (session.ended !== undefined) throw refusal('gone', `The session ${id} is over (${session.ended.type}).`);
     session.seenAt = this.#options.now();
     return session;
   }
@@ -110,7 +117,11 @@ export class Sessions {
     const before = now() - timeoutMs;
     for (const session of this.#all.values()) {
       if (session.ended === undefined && session.seenAt < before) {
-        this.end(session, 'failed', `The session sent no heartbeat for ${timeoutMs / 1000} s, so it was closed.`);
+        this.end(
+          session,
+          { type: 'lost' },
+          `The session sent no heartbeat for ${timeoutMs / 1000} s, so it was closed.`,
+        );
       }
     }
     const over = this.all.filter(({ ended }) => ended !== undefined);

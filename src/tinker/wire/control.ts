@@ -24,6 +24,10 @@ export const clientConfigSchema = z.object({
   fwdbwd_dispatch_bytes_semaphore_size: whole.nullish(),
   sample_max_concurrent_requests: whole.nullish(),
   use_pyqwest_transport: z.boolean().nullish(),
+  /** Whether results of samples are waited for by `retrieve_futures`, many at a time. */
+  sample_use_retrieve_futures: z.boolean().nullish(),
+  /** Whether a further client of a sampler gets its block of numbers by `join_sampling_session`. */
+  sample_join_sampling_session: z.boolean().nullish(),
 });
 
 export const dynamicConfigSchema = z.object({
@@ -59,6 +63,10 @@ export const createSamplingSessionRequestSchema = z.object({
   model_path: text,
 });
 export const createSamplingSessionReplySchema = z.object({ sampling_session_id: id });
+
+export const joinSamplingSessionRequestSchema = z.object({ sampling_session_id: id });
+/** Of the sampler's clients, from 1 on; its requests are numbered from this many thousand million. */
+export const joinSamplingSessionReplySchema = z.object({ client_counter: whole.min(1) });
 
 export const loraConfigSchema = z.object({
   rank: whole,
@@ -178,6 +186,28 @@ export const promiseSchema = z.object({
 });
 
 export const retrieveFutureRequestSchema = z.object({ request_id: id, allow_metadata_only: z.boolean().nullish() });
+/** Which requests of one client of a sampler have ended since `prev_cursor`; held open until one has. */
+export const retrieveFuturesRequestSchema = z.object({
+  target: z.object({
+    type: z.literal('sampling_session'),
+    sampling_session_id: id,
+    cloned_sampler_id: whole.min(0).nullish(),
+  }),
+  prev_cursor: whole.min(0).nullish(),
+  /** Seconds; 0 answers at once. */
+  timeout: z.number().min(0).nullish(),
+  retrieved_request_ids: z.array(z.string()).nullish(),
+});
+export const retrieveFuturesReplySchema = z.object({
+  completions: z.array(
+    z.object({
+      state: z.enum(['finished', 'failed']),
+      request_id: id,
+      response_payload_uncompressed_size: z.number().nullish(),
+    }),
+  ),
+  cursor: whole,
+});
 export const cancelFutureRequestSchema = z.object({ request_id: id });
 
 export const tryAgainSchema = z.object({
@@ -248,12 +278,12 @@ export const sessionReplySchema = z.object({
 export const ttlRequestSchema = z.object({ ttl_seconds: whole.nullable() });
 export const archiveReplySchema = z.object({ url: z.string(), expires: text });
 export const externalUrlsReplySchema = z.object({ urls: z.record(z.string(), z.string()), expires: text });
-export const copyWeightsReplySchema = z.object({ tinker_path: z.string() });
 
 export type ClientConfig = z.infer<typeof clientConfigSchema>;
 export type CreateModelRequest = z.infer<typeof createModelRequestSchema>;
 export type GetInfoReply = z.infer<typeof getInfoReplySchema>;
 export type WireAdamParams = z.infer<typeof adamParamsSchema>;
+export type OptimizerConfig = z.infer<typeof optimizerConfigSchema>;
 export type OptimStepRequest = z.infer<typeof optimStepRequestSchema>;
 export type SaveWeightsRequest = z.infer<typeof saveWeightsRequestSchema>;
 export type SaveWeightsForSamplerRequest = z.infer<typeof saveWeightsForSamplerRequestSchema>;

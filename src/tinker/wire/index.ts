@@ -1,5 +1,6 @@
 // The wire of Tinker: one typed model, two codecs, the messages of the control plane. For clients and servers alike.
 
+export * from './account.ts';
 export { acceptsProtobuf, isProtobuf, JSON_TYPE, PROTOBUF } from './content.ts';
 export * from './control.ts';
 export {

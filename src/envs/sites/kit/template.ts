@@ -30,7 +30,7 @@ export type Template<S extends JsonObject = JsonObject> = {
   readonly name: string;
   readonly split: 'train' | 'test';
   readonly app: App<S>;
-  make(rng: Rng): Made<S>;
+  readonly make: (rng: Rng) => Made<S>;
 };
 
 /** Templates of one site; `T` is told apart by the app alone, so a suite may mix them. */

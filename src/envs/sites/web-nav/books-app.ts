@@ -75,7 +75,7 @@ function results(state: BooksState, query: URLSearchParams): Html {
   const at = (number: number): string => {
     const next = new URLSearchParams(query);
     next.set('page', String(number));
-    return `/books?${next}`;
+    return `/books?${next.toString()}`;
   };
   return markup`<form action="/books" id="filters">
       <fieldset>

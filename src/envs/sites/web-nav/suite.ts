@@ -3,12 +3,16 @@
 import type { WebSuite } from '../../web-suite.ts';
 import type { SuiteDescription } from '../../suite-description.ts';
 import { describeSiteSuite, openSiteSuite, type SiteSuiteDefinition } from '../kit/suite.ts';
+import { ACCOUNT_TASKS } from './account-tasks.ts';
 import { BOOKS_TASKS } from './books-tasks.ts';
+import { COUNTY_TASKS } from './county-tasks.ts';
+import { DESK_TASKS } from './desk-tasks.ts';
+import { FILES_TASKS } from './files-tasks.ts';
 
 export const WEB_NAV: SiteSuiteDefinition = {
   name: 'web_nav',
   version: '1.0.0',
-  templates: [...BOOKS_TASKS],
+  templates: [...BOOKS_TASKS, ...COUNTY_TASKS, ...ACCOUNT_TASKS, ...FILES_TASKS, ...DESK_TASKS],
   seeds: [1, 2, 3],
   figures: { oracle: null, noop: null, blind: null },
 };

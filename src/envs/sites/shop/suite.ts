@@ -1,0 +1,23 @@
+// The suite `shop`: one outdoor shop, from the catalogue over the checkout to returns.
+
+import type { SuiteDescription } from '../../suite-description.ts';
+import type { WebSuite } from '../../web-suite.ts';
+import { describeSiteSuite, openSiteSuite, type SiteSuiteDefinition } from '../kit/suite.ts';
+import { BUYING_TASKS } from './buying-tasks.ts';
+import { CUSTOMER_TASKS } from './customer-tasks.ts';
+
+export const SHOP: SiteSuiteDefinition = {
+  name: 'shop',
+  version: '1.0.0',
+  templates: [...BUYING_TASKS, ...CUSTOMER_TASKS],
+  seeds: [1, 2, 3],
+  figures: { oracle: null, noop: null, blind: null },
+};
+
+export function describeShop(): SuiteDescription {
+  return describeSiteSuite(SHOP);
+}
+
+export function openShop(): Promise<WebSuite> {
+  return openSiteSuite(SHOP);
+}

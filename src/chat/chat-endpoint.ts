@@ -4,7 +4,14 @@
 
 import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 import { z } from 'zod';
-import { isAbort, TabwrightError, type ChatReply, type TokenUsage, type ToolSpec } from '../core/index.ts';
+import {
+  isAbort,
+  TabwrightError,
+  type ChatReply,
+  type JsonObject,
+  type TokenUsage,
+  type ToolSpec,
+} from '../core/index.ts';
 import { withDeadline } from '../util/index.ts';
 import type { ChatMessage } from './chat-message.ts';
 
@@ -30,16 +37,23 @@ export type ChatRequest = {
   readonly temperature?: number;
   /** Sent to endpoints other than OpenAI's own, which does not promise to keep to it. */
   readonly seed?: number;
+  /** What the reply has to be: JSON by this schema. Endpoints that cannot hold a model to one refuse it. Default: text. */
+  readonly format?: { readonly name: string; readonly schema: JsonObject };
 };
 
 export type ChatAnswer = {
   readonly reply: ChatReply;
   readonly stop: 'stop' | 'length';
   readonly usage: TokenUsage | undefined;
+  /** US dollars, where the endpoint says what it charged. */
+  readonly cost?: number;
+  /** The model's words where it declined, in the field that endpoints have for that. */
+  readonly refusal?: string;
 };
 
 export interface ChatEndpoint {
   readonly model: string;
+  readonly baseUrl: string;
   complete(request: ChatRequest, options: { readonly signal: AbortSignal }): Promise<ChatAnswer>;
 }
 
@@ -53,6 +67,7 @@ const answerSchema = z.object({
         finish_reason: z.string().nullish(),
         message: z.object({
           content: z.string().nullish(),
+          refusal: z.string().nullish(),
           tool_calls: z
             .array(
               z.object({
@@ -65,10 +80,18 @@ const answerSchema = z.object({
       }),
     )
     .min(1),
-  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
+  usage: z
+    .object({
+      prompt_tokens: count,
+      completion_tokens: count,
+      cost: z.number().nonnegative().nullish().catch(undefined),
+    })
+    .nullish(),
 });
 
 const OPENAI_HOST = 'api.openai.com';
+/** Says what a request cost, when it is asked to: https://openrouter.ai/docs/use-cases/usage-accounting */
+const OPENROUTER_HOST = 'openrouter.ai';
 
 export function createChatEndpoint(options: ChatEndpointOptions): ChatEndpoint {
   const { model, apiKey, attemptMs = 60_000, deadlineMs = 180_000, maxRetries = 2 } = options;
@@ -87,7 +110,8 @@ export function createChatEndpoint(options: ChatEndpointOptions): ChatEndpoint {
 
   return {
     model,
-    async complete({ messages, tools = [], maxTokens, temperature, seed }, { signal }) {
+    baseUrl: url.href,
+    async complete({ messages, tools = [], maxTokens, temperature, seed, format }, { signal }) {
       const body = {
         model,
         messages: messages.map(toWire),
@@ -95,6 +119,8 @@ export function createChatEndpoint(options: ChatEndpointOptions): ChatEndpoint {
         ...(temperature === undefined ? {} : { temperature }),
         ...(seed === undefined || isOpenAi ? {} : { seed }),
         ...(tools.length === 0 ? {} : { tools: tools.map(toolToWire), parallel_tool_calls: false }),
+        ...(format === undefined ? {} : { response_format: formatToWire(format) }),
+        ...(url.host === OPENROUTER_HOST ? { usage: { include: true } } : {}),
       };
       const onExpiry = (): Error => endpointFailed(model, 'chat-timeout', `no answer within ${deadlineMs} ms`);
       try {
@@ -151,7 +177,13 @@ function read(model: string, answer: unknown): ChatAnswer {
     },
     stop: finish === 'length' ? 'length' : 'stop',
     usage: usage ? { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens } : undefined,
+    ...(typeof usage?.cost === 'number' ? { cost: usage.cost } : {}),
+    ...(message.refusal ? { refusal: message.refusal } : {}),
   };
+}
+
+function formatToWire({ name, schema }: NonNullable<ChatRequest['format']>): OpenAI.ResponseFormatJSONSchema {
+  return { type: 'json_schema', json_schema: { name, strict: true, schema: { ...schema } } };
 }
 
 function toolToWire({ name, description, parameters }: ToolSpec): OpenAI.Chat.ChatCompletionTool {

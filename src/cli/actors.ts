@@ -5,33 +5,41 @@ import { readFile } from 'node:fs/promises';
 import { TabwrightError, type Actor, type ChatRecord, type TokenRecord } from '../core/index.ts';
 import { tokenActor } from '../rollout/index.ts';
 import { checkKeyChannel } from '../tinker/index.ts';
-import { openPolicyModel } from './policy-model.ts';
+import { openPolicyModel, type PolicyModelOptions } from './policy-model.ts';
 import { readSecret } from './secrets.ts';
 
 export type OpenActorOptions = {
   /** `openai:<name>`, `openrouter:<name>`, `scripted:<file>`, or what `openPolicyModel` takes. */
   readonly model: string;
-  /** For `openai:` and `openrouter:`. Default: theirs. */
-  readonly baseUrl?: string;
+  /** For `openai:`, `openrouter:` and models of a Tinker server. Default: theirs. */
+  readonly baseUrl?: string | undefined;
   readonly maxTokens: number;
   readonly temperature: number;
+  /** Of models whose tokens are kept. */
+  readonly policy?: Pick<PolicyModelOptions, 'settings' | 'tokenizer' | 'resumes'>;
   /** Gives up opening a model. */
   readonly signal?: AbortSignal;
   readonly onNotice?: (message: string) => void;
 };
 
 /** Two arms, because only the second leaves tokens to train on. */
-export type OpenedActor = AsyncDisposable &
-  (
-    | { readonly kind: 'chat'; readonly actor: Actor<ChatRecord>; readonly baseUrl?: string }
-    | { readonly kind: 'tokens'; readonly actor: Actor<TokenRecord> }
+export type OpenedActor = AsyncDisposable & {
+  /** What a run's config notes of where the model is. */
+  readonly noted: { readonly baseUrl?: string };
+  /** Whether a reply may take minutes. */
+  readonly isSlow: boolean;
+} & (
+    | { readonly kind: 'chat'; readonly actor: Actor<ChatRecord> }
+    | { readonly kind: 'tokens'; readonly actor: Actor<TokenRecord>; readonly renderer: string }
   );
 
 type Service = { readonly baseUrl: string; readonly key: string };
 
+const OPENAI: Service = { baseUrl: 'https://api.openai.com/v1', key: 'OPENAI_API_KEY' };
+const OPENROUTER: Service = { baseUrl: 'https://openrouter.ai/api/v1', key: 'OPENROUTER_API_KEY' };
 const SERVICES: ReadonlyMap<string, Service> = new Map([
-  ['openai', { baseUrl: 'https://api.openai.com/v1', key: 'OPENAI_API_KEY' }],
-  ['openrouter', { baseUrl: 'https://openrouter.ai/api/v1', key: 'OPENROUTER_API_KEY' }],
+  ['openai', OPENAI],
+  ['openrouter', OPENROUTER],
 ]);
 
 const NOTHING = { [Symbol.asyncDispose]: async (): Promise<void> => undefined };
@@ -46,20 +54,24 @@ export async function openActor(options: OpenActorOptions): Promise<OpenedActor>
     return {
       kind: 'chat',
       actor: createChatActor({ endpoint, maxTokens, temperature }),
-      baseUrl: baseUrl ?? service.baseUrl,
+      noted: { baseUrl: baseUrl ?? service.baseUrl },
+      isSlow: true,
       ...NOTHING,
     };
   }
-  if (baseUrl !== undefined) {
-    throw new TabwrightError('config', `--base-url is for openai:<name> and openrouter:<name>, not for ${model}.`, {
-      code: 'base-url-without-endpoint',
-    });
-  }
   if (prefix === 'scripted') {
+    if (baseUrl !== undefined) {
+      throw new TabwrightError('config', `--base-url is for models of an endpoint or a server, not for ${model}.`, {
+        code: 'base-url-without-endpoint',
+      });
+    }
     const { createScriptedActor, readReplies } = await import('../chat/index.ts');
-    return { kind: 'chat', actor: createScriptedActor(model, readReplies(await readScript(name), name)), ...NOTHING };
+    const actor = createScriptedActor(model, readReplies(await readScript(name), name));
+    return { kind: 'chat', actor, noted: {}, isSlow: false, ...NOTHING };
   }
   const opened = await openPolicyModel(model, {
+    ...options.policy,
+    baseUrl,
     signal: options.signal ?? new AbortController().signal,
     onNotice: options.onNotice ?? (() => undefined),
   });
@@ -68,6 +80,9 @@ export async function openActor(options: OpenActorOptions): Promise<OpenedActor>
     return {
       kind: 'tokens',
       actor: tokenActor({ policy: { sampler, renderer: opened.renderer }, sampling: { temperature } }),
+      renderer: opened.renderer.name,
+      noted: opened.noted,
+      isSlow: opened.isSlow,
       async [Symbol.asyncDispose]() {
         await sampler[Symbol.asyncDispose]();
         await opened[Symbol.asyncDispose]();
@@ -82,6 +97,11 @@ export async function openActor(options: OpenActorOptions): Promise<OpenedActor>
 function splitName(model: string): readonly [prefix: string, name: string] {
   const at = model.indexOf(':');
   return at === -1 ? ['', model] : [model.slice(0, at), model.slice(at + 1)];
+}
+
+/** Address and key of a service of chat models, or of `baseUrl` in its place. */
+export function chatAccess(service: 'openai' | 'openrouter', baseUrl: string | undefined): ReturnType<typeof access> {
+  return access(service === 'openai' ? OPENAI : OPENROUTER, baseUrl);
 }
 
 async function access(

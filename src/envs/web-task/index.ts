@@ -9,4 +9,11 @@ export {
   type WebTaskEnvOptions,
   type WebTaskSpec,
 } from './env.ts';
+export {
+  judgedVerdict,
+  judgeInput,
+  judgeVerifier,
+  type JudgeInputOptions,
+  type JudgeVerifierOptions,
+} from './judge-verifier.ts';
 export type { EpisodeEnd, Verdict, Verifier } from './verifier.ts';

@@ -45,7 +45,7 @@ function leaves(value: JsonValue, path = '', found = new Map<string, string>()):
     if (named) for (const item of items) leaves(item, below(idOf(item)!), found);
     else if (items.length > 0) found.set(path, JSON.stringify(items));
   } else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) leaves(item as JsonValue, below(key), found);
+    for (const [key, item] of Object.entries(value)) leaves(item, below(key), found);
   } else {
     found.set(path, JSON.stringify(typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : value));
   }

@@ -1,0 +1,23 @@
+// The suite `forms`: a town office and its forms, from three fields to three steps.
+
+import type { SuiteDescription } from '../../suite-description.ts';
+import type { WebSuite } from '../../web-suite.ts';
+import { describeSiteSuite, openSiteSuite, type SiteSuiteDefinition } from '../kit/suite.ts';
+import { PLAIN_TASKS } from './plain-tasks.ts';
+import { SPECIAL_TASKS } from './special-tasks.ts';
+
+export const FORMS: SiteSuiteDefinition = {
+  name: 'forms',
+  version: '1.0.0',
+  templates: [...PLAIN_TASKS, ...SPECIAL_TASKS],
+  seeds: [1, 2, 3],
+  figures: { oracle: null, noop: null, blind: null },
+};
+
+export function describeForms(): SuiteDescription {
+  return describeSiteSuite(FORMS);
+}
+
+export function openForms(): Promise<WebSuite> {
+  return openSiteSuite(FORMS);
+}

@@ -1,0 +1,23 @@
+// The suite `mail`: one mailbox, what is written in it and what is done with what came.
+
+import type { SuiteDescription } from '../../suite-description.ts';
+import type { WebSuite } from '../../web-suite.ts';
+import { describeSiteSuite, openSiteSuite, type SiteSuiteDefinition } from '../kit/suite.ts';
+import { SORTING_TASKS } from './sorting-tasks.ts';
+import { WRITING_TASKS } from './writing-tasks.ts';
+
+export const MAIL: SiteSuiteDefinition = {
+  name: 'mail',
+  version: '1.0.0',
+  templates: [...WRITING_TASKS, ...SORTING_TASKS],
+  seeds: [1, 2, 3],
+  figures: { oracle: null, noop: null, blind: null },
+};
+
+export function describeMail(): SuiteDescription {
+  return describeSiteSuite(MAIL);
+}
+
+export function openMail(): Promise<WebSuite> {
+  return openSiteSuite(MAIL);
+}

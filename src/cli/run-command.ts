@@ -20,6 +20,8 @@ import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
 export type CommandContext<T> = {
   readonly config: T;
   readonly given: GlobalOptions;
+  /** What stands on the command line beside flags; empty unless the command names some. */
+  readonly operands: readonly string[];
   readonly listener: ProgressListener;
   readonly signal: AbortSignal;
   /** Creates the command's run folder, or opens the one that is to be gone on with. */
@@ -44,6 +46,8 @@ export type CommandSpec<T extends z.ZodObject> = {
   readonly summary: string;
   readonly examples: readonly string[];
   readonly schema: T;
+  /** What may stand beside flags, as commander writes it: `<file>`, `[name]`, `<runs...>`. Default nothing. */
+  readonly operands?: { readonly name: string; readonly description: string };
   /** Flags that are no settings of the run. */
   readonly flags: readonly (keyof GlobalOptions)[];
   readonly action: (context: CommandContext<z.infer<T>>) => Promise<void>;
@@ -72,12 +76,19 @@ export function addCommand<T extends z.ZodObject>(program: Command, spec: Comman
   const command = program.command(spec.name).description(spec.summary).enablePositionalOptions();
   for (const flag of [...spec.flags, 'quiet', 'json', 'debug'] as const) command.option(FLAGS[flag][0], FLAGS[flag][1]);
   addSchemaOptions(command, spec.schema);
+  if (spec.operands !== undefined) command.argument(spec.operands.name, spec.operands.description);
   command.addHelpText(
     'after',
     `\nExamples:\n${spec.examples.map((example) => `  $ tabwright ${example}`).join('\n')}\n`,
   );
   command.allowExcessArguments(false);
-  command.action(async (options: Record<string, unknown>) => {
+  command.action(async (...heard: readonly unknown[]) => {
+    // Operands come first, the flags after them, and the command itself last.
+    const options = heard.at(-2) as Record<string, unknown>;
+    const operands = heard
+      .slice(0, -2)
+      .flat()
+      .filter((one): one is string => typeof one === 'string');
     const given = options as GlobalOptions;
     let folder: string | undefined;
     const stopped = (): string => stoppedMessage(folder, spec.flags.includes('resume'));
@@ -98,7 +109,7 @@ export function addCommand<T extends z.ZodObject>(program: Command, spec: Comman
         return run;
       };
       const config = readSchemaOptions(spec.schema, options);
-      await spec.action({ config, given, listener, signal, openRun: open, print });
+      await spec.action({ config, given, operands, listener, signal, openRun: open, print });
     });
   });
   return command;

@@ -17,7 +17,7 @@ export function createChatActor({ endpoint, maxTokens, temperature }: ChatActorO
   return {
     name: `chat/${endpoint.model}`,
     async act(conversation, { signal, seed }) {
-      const { reply, stop, usage } = await endpoint.complete(
+      const { reply, stop, usage, cost } = await endpoint.complete(
         {
           messages: conversationMessages(conversation),
           tools: conversation.tools,
@@ -29,7 +29,12 @@ export function createChatActor({ endpoint, maxTokens, temperature }: ChatActorO
       );
       return {
         action: readReply(reply, stop),
-        record: { reply, stop, ...(usage === undefined ? {} : { usage }) },
+        record: {
+          reply,
+          stop,
+          ...(usage === undefined ? {} : { usage }),
+          ...(cost === undefined ? {} : { cost }),
+        },
         usage,
       };
     },

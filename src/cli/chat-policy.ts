@@ -35,7 +35,10 @@ export const chatSettings = {
     .describe("longest sequence of a pretrained model (default: 8192 here, the server's on a server)"),
 } as const;
 
-export type ChatSettings = Readonly<z.infer<z.ZodObject<typeof chatSettings>>>;
+export type ChatSettings = Readonly<z.infer<z.ZodObject<typeof chatSettings>>> & {
+  /** Most tokens of a reply where `maxActionTokens` is not given: what the environment allows. */
+  readonly replyTokens?: number | undefined;
+};
 
 const OWN_TEMPLATE = 'template';
 const DEFAULT_ACTION_TOKENS = 512;
@@ -54,7 +57,7 @@ export type ChatPolicyOptions = {
 
 export function createChatPolicy(options: ChatPolicyOptions): Renderer {
   const { tokenizer, settings, contextLength } = options;
-  const { maxActionTokens = DEFAULT_ACTION_TOKENS, maxPageTokens } = settings;
+  const { replyTokens = DEFAULT_ACTION_TOKENS, maxActionTokens = replyTokens, maxPageTokens } = settings;
   if (maxActionTokens >= contextLength) {
     throw new TabwrightError(
       'config',
@@ -75,6 +78,11 @@ export function createChatPolicy(options: ChatPolicyOptions): Renderer {
 export function playedFormat(name: string): string {
   const { format, formats } = modelFamily(name);
   return formats.find((variant) => variant === `${format}+tool-prompt`) ?? format;
+}
+
+/** Whether models think in this format before they act, so that a reply needs room for that. */
+export function thinksFirst(format: string): boolean {
+  return /^qwen3(\.\d)?$|thinking|gpt-oss|nemotron/.test(format) && !format.includes('no-thinking');
 }
 
 function formatOf({ names, tokenizer, template, settings, onNotice }: ChatPolicyOptions): ChatFormat {

@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { webTaskConfigSchema } from '../envs/index.ts';
+import { judgeSettings } from './judge-option.ts';
 import { localBrowserSettings } from './local-browsers.ts';
 
 const limits = webTaskConfigSchema.shape;
@@ -43,6 +44,7 @@ export const websiteSettings = {
     .describe('of websites: what cells find, all of Node or what models in training are given (default: train)'),
   unsafeLocal: z.boolean().optional().describe('of websites: run without a jail, with all rights of this user'),
   ...limitSettings,
+  ...judgeSettings,
 };
 
 export const environmentSettings = {

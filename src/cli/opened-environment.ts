@@ -2,6 +2,7 @@
 // it. Types and two helpers for whoever opens one.
 
 import { TabwrightError, type Actor, type ChatRecord, type Env, type JsonObject, type Task } from '../core/index.ts';
+import type { Judge } from '../judges/index.ts';
 import type { Deadlines } from '../rollout/index.ts';
 import type { EnvironmentSettings } from './environment-settings.ts';
 
@@ -37,6 +38,8 @@ export interface OpenedEnvironment extends AsyncDisposable {
   policy(name: string): ModelFreePolicy;
   /** Who says what is a success: `code`, `nobody`, or a judge with its model. It goes with every figure. */
   readonly reward: string;
+  /** Where one says it. */
+  readonly judge?: Judge;
   /** Most tokens of a reply, for models that are asked for it each time. */
   readonly turnTokens?: number;
   /** Of a conversation; for rollouts. */

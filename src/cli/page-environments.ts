@@ -104,7 +104,7 @@ export async function openMiniwob({
 
 function refuseWebsiteSettings(config: EnvironmentSettings): void {
   for (const name of Object.keys(websiteSettings)) {
-    if (config[name as keyof EnvironmentSettings] !== undefined)
-      throw withoutEffect(name, `for websites, not for ${config.env}`);
+    const value = config[name as keyof EnvironmentSettings];
+    if (value !== undefined && value !== 'code') throw withoutEffect(name, `for websites, not for ${config.env}`);
   }
 }

@@ -1,13 +1,24 @@
 // From played episodes to the file of an evaluation. Pure: same episodes, same figures. Invalid episodes are counted by
 // whose contract broke and enter no mean; what the worst and the best case would be is said beside.
 
-import type { AnyTrajectory } from '../core/index.ts';
+import type { AnyTrajectory, JsonObject } from '../core/index.ts';
 import { clusterBootstrap, passAtK, wilsonInterval } from '../stats/index.ts';
 import { readJudgeSpending, readSpending, type Prices } from './evaluation-spending.ts';
 import type { PlannedEpisode } from './evaluation-plan.ts';
-import type { EvaluatedEpisode, Evaluation, EvaluationFigures, EvaluationSummary } from './evaluation-schema.ts';
+import {
+  evaluationSchema,
+  type EvaluatedEpisode,
+  type Evaluation,
+  type EvaluationFigures,
+  type EvaluationSummary,
+} from './evaluation-schema.ts';
 
-export type EvaluationInput = Omit<Evaluation, 'summary' | 'byTask' | 'episodes' | 'judge'> & {
+export type EvaluationInput = Omit<
+  Evaluation,
+  'summary' | 'byTask' | 'episodes' | 'judge' | 'environment' | 'versions'
+> & {
+  readonly environment: Omit<Evaluation['environment'], 'settings'> & { readonly settings: JsonObject };
+  readonly versions: Readonly<Record<string, string>>;
   readonly plan: readonly PlannedEpisode[];
   /** In the order of the plan. */
   readonly trajectories: readonly AnyTrajectory[];
@@ -27,13 +38,22 @@ export function buildEvaluation(input: EvaluationInput): Evaluation {
   const { plan, trajectories, wallSeconds, prices, judge, ...rest } = input;
   const episodes = plan.map((planned, i) => episodeOf(planned, trajectories[i], prices));
   const tasks = groupBy(episodes, ({ task }) => task);
-  return {
+  return evaluationSchema.parse({
     ...rest,
-    judge: judge === null ? null : { ...judge, ...readJudgeSpending(trajectories) },
+    judge:
+      judge === null
+        ? null
+        : {
+            id: judge.id,
+            kind: judge.kind,
+            model: judge.model,
+            promptHash: judge.promptHash,
+            ...readJudgeSpending(trajectories),
+          },
     summary: summarise(episodes, { wallSeconds, samples: rest.sampling.samples, seed: rest.sampling.seed }),
     byTask: [...tasks].map(([task, own]) => ({ task, group: own[0].group, ...figuresOf(own) })),
     episodes,
-  };
+  });
 }
 
 function episodeOf(planned: PlannedEpisode, trajectory: AnyTrajectory, prices: Prices | undefined): EvaluatedEpisode {

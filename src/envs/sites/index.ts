@@ -1,5 +1,6 @@
 // Sites of our own, served on this machine under names of their own.
 
+export * from './agent-auth/index.ts';
 export { openSiteHost, type SiteHost, type SiteInstance, type SiteLogEntry } from './host.ts';
 export { escapeHtml, Html, inScript, markup, raw, type HtmlValue } from './html.ts';
 export {
@@ -13,3 +14,7 @@ export {
   type SiteReply,
   type SiteRequest,
 } from './site.ts';
+export { describeForms, openForms } from './forms/suite.ts';
+export { describeMail, openMail } from './mail/suite.ts';
+export { describeShop, openShop } from './shop/suite.ts';
+export { describeWebNav, openWebNav } from './web-nav/suite.ts';

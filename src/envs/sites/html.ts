@@ -20,7 +20,7 @@ export function raw(text: string): Html {
   return new Html(text);
 }
 
-/** A value as an expression of a script in a page. */
+/** A value as an expression in a `<script>`. In an attribute such as `onclick` put `JSON.stringify(value)`, as text. */
 export function inScript(value: unknown): Html {
   return new Html(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escapeUnit));
 }

@@ -75,6 +75,24 @@ describe('createChatEndpoint', () => {
     });
   });
 
+  it('asks for a reply by a schema, and tells what the endpoint charged and that a model declined', async () => {
+    await using server = await serveChat(
+      () => (response) =>
+        sendJson(response, 200, {
+          choices: [{ finish_reason: 'stop', message: { content: null, refusal: 'I will not.' } }],
+          usage: { prompt_tokens: 5, completion_tokens: 2, cost: 0.0125 },
+        }),
+    );
+    const endpoint = createChatEndpoint({ model: 'm', baseUrl: server.url, apiKey: KEY });
+    const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+    const answer = await endpoint.complete({ ...hello, format: { name: 'number', schema } }, { signal });
+    expect(answer).toMatchObject({ refusal: 'I will not.', cost: 0.0125, usage: { promptTokens: 5 } });
+    expect(server.asked[0].body).toMatchObject({
+      response_format: { type: 'json_schema', json_schema: { name: 'number', strict: true, schema } },
+    });
+    expect(server.asked[0].body).not.toHaveProperty('usage');
+  });
+
   it.each([
     ['a server error', failing(500, 'boom'), 'backend', 'chat-server-error'],
     ['too many requests', failing(429, 'slow down'), 'backend', 'chat-rate-limited'],

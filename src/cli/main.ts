@@ -6,8 +6,10 @@ import { browsersServe } from './commands/browsers-serve.ts';
 import { collect } from './commands/collect.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
+import { judge } from './commands/judge.ts';
 import { mcp } from './commands/mcp.ts';
 import { modelExport, modelInfo } from './commands/model.ts';
+import { plot } from './commands/plot.ts';
 import { pretrain } from './commands/pretrain.ts';
 import { quickstart } from './commands/quickstart.ts';
 import { repl } from './commands/repl.ts';
@@ -30,10 +32,12 @@ const program = new Command('tabwright')
   .exitOverride();
 addCommand(program, quickstart);
 addCommand(program, evaluate);
+addCommand(program, judge);
 addCommand(program, collect);
 addCommand(program, sft);
 addCommand(program, train);
 addCommand(program, pretrain);
+addCommand(program, plot);
 addCommand(program, serve);
 const model = program
   .command('model')

@@ -13,7 +13,17 @@ export {
   type EvaluationSummary,
 } from './evaluation-schema.ts';
 export type { Prices } from './evaluation-spending.ts';
+export { CHART_SIZE, trainingChart } from './chart-training.ts';
 export { classifyFailure, FAILURE_CLASSES, type Failure, type FailureClass } from './failure-classes.ts';
+export {
+  describeJudgeFigures,
+  describeRate,
+  figuresJson,
+  judgeFigures,
+  type JudgedRow,
+  type JudgeFigures,
+  type Rate,
+} from './judge-figures.ts';
 export { runQuickstart, type QuickstartParts } from './quickstart.ts';
 export {
   EVAL_FIRST_SEED,
@@ -35,3 +45,4 @@ export {
   type Report,
   type StageReport,
 } from './report-schema.ts';
+export { readTrainingCurve, type CurveMetric, type CurvePoint, type TrainingCurve } from './training-curve.ts';

@@ -9,6 +9,7 @@ export {
   type WebTaskEnvOptions,
   type WebTaskSpec,
 } from './env.ts';
+export { judgeTrajectoryInput, type JudgeTrajectoryOptions } from './judge-trajectory.ts';
 export {
   judgedVerdict,
   judgeInput,

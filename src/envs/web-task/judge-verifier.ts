@@ -27,7 +27,9 @@ export function judgeVerifier({ judge, criteria, rubric, onJudgement }: JudgeVer
   };
 }
 
-export type JudgeInputOptions = Pick<EpisodeEnd, 'task' | 'stop' | 'answer' | 'actions' | 'pictures'> & {
+export type JudgeInputOptions = Pick<EpisodeEnd, 'task' | 'answer' | 'actions' | 'pictures'> & {
+  /** Why it ended; the host's word. */
+  readonly stop: string;
   /** Calls that the log had no room for. */
   readonly omitted?: ActionLog['omitted'] | undefined;
   readonly criteria?: string | undefined;

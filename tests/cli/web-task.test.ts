@@ -140,8 +140,8 @@ describe.skipIf(noJail)(`one task on a website${whyNot}`, () => {
 
 test.each([
   [['eval', '--url', 'https://example.com'], /belong together/],
-  [['eval', '--max-turns', '3'], /--max-turns is for a task on a website/],
-  [['eval', '--url', 'https://example.com', '--task', 'x', '--episodes', '3'], /--episodes is for puzzles/],
+  [['eval', '--max-turns', '3'], /--max-turns is for websites/],
+  [['eval', '--url', 'https://example.com', '--task', 'x', '--episodes', '3'], /--episodes is for many tasks/],
   [['eval', '--url', 'https://example.com', '--task', 'x', '--model', 'openai:m'], /set OPENAI_API_KEY/],
 ])(
   '%j is refused',

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { playedFormat } from '../src/cli/chat-policy.ts';
+import { playedFormat, thinksFirst } from '../src/cli/chat-policy.ts';
 import { TabwrightError } from '../src/core/index.ts';
 import { KNOWN_MODELS, modelFamily } from '../src/tokens/index.ts';
 
@@ -137,7 +137,7 @@ function describe(stages: readonly Stage[]): string {
         `family     ${family}, ${(parameters / 1e9).toFixed(2)} B parameters, ${(activeParameters / 1e9).toFixed(2)} B active, context ${contextTokens}, ${licence}`,
       );
     }
-    thinks = /^qwen3(\.\d)?$|thinking|gpt-oss|nemotron/.test(format) && !format.includes('no-thinking');
+    thinks = thinksFirst(format);
     lines.push(`renderer   ${format}, safe`);
   }
   const where = model.startsWith('tinker:') ? (values['base-url'] ?? 'Tinker (TINKER_BASE_URL)') : 'this machine';

@@ -60,6 +60,12 @@ describe('worthImitating', () => {
     expect(worthImitating(episode([next('1', '2'), next('2', '3')]))).toHaveLength(2);
   });
 
+  it('keeps the answer that ended the episode', () => {
+    const answer: Turn = { ...turn('a', 'a', 'a'), action: { kind: 'answer', text: 'It is done.' } };
+    const turns = [turn('a', '', 'a'), answer];
+    expect(targets(worthImitating(episode(turns, { stop: 'answered' })))).toEqual(['a', 'answer']);
+  });
+
   it('drops malformed and cut-off replies', () => {
     const malformed: Turn = { ...turn('a', '', 'a'), action: { kind: 'malformed', problem: 'no call', text: '?' } };
     expect(worthImitating(episode([malformed, { ...turn('a', '', 'a'), stop: 'length' }]))).toEqual([]);

@@ -53,12 +53,15 @@ export function accepts({ outcome }: Trajectory, filter: EpisodeFilter): boolean
   return filter satisfies never;
 }
 
-/** The turns without malformed calls, without actions that did nothing, and without pairs that undo each other. */
+/**
+ * The turns without malformed calls, without actions that did nothing, and without pairs that undo each other. An answer
+ * ended the episode, so it did something.
+ */
 export function worthImitating(trajectory: Trajectory): readonly Turn[] {
   const { turns } = trajectory;
   const undone = undonePairs(turns);
   return turns.filter((turn, i) => {
-    if (turn.action.kind !== 'call' || turn.stop === 'length' || undone.has(i)) return false;
+    if (turn.action.kind === 'malformed' || turn.stop === 'length' || undone.has(i)) return false;
     // The action that ended the episode did something even where the page shows nothing of it.
     return turn.changed || (i === turns.length - 1 && endedByAgent(trajectory));
   });

@@ -1,12 +1,10 @@
 // Schemas and pieces that the single-stage commands share.
 
 import { z } from 'zod';
-import type { Task } from '../core/index.ts';
 import type { CommandContext } from './run-command.ts';
 import type { PolicyModelOptions } from './policy-model.ts';
 import { chatSettings } from './chat-policy.ts';
-import { createClickCheckboxesEnv, createPuzzle, type ClickCheckboxesEnv } from '../envs/index.ts';
-import { wantedBoxes } from './click-checkboxes.ts';
+import { createClickCheckboxesEnv, type ClickCheckboxesEnv } from '../envs/index.ts';
 
 /** Settings of every command that runs episodes. */
 export const episodeSettings = {
@@ -42,11 +40,6 @@ export function openEnv(pages: number, signal: AbortSignal): Promise<ClickCheckb
   return createClickCheckboxesEnv({ pages, signal });
 }
 
-/** What training puzzles and demonstrations are balanced by. */
-export function balanceKey({ seed }: Task): string {
-  return String(wantedBoxes(createPuzzle(seed)));
-}
-
 /** Of episodes whose samples come from a server: it may be busy with others. */
 export const REMOTE_DEADLINES = {
   operationMs: 300_000,
@@ -61,10 +54,14 @@ export function policyModelOptions({
   given,
   listener,
   signal,
-}: Pick<CommandContext<ModelSettings>, 'config' | 'given' | 'listener' | 'signal'>): PolicyModelOptions {
+  replyTokens,
+}: Pick<CommandContext<ModelSettings>, 'config' | 'given' | 'listener' | 'signal'> & {
+  /** What the environment allows a reply; a flag that is given counts more. */
+  readonly replyTokens?: number | undefined;
+}): PolicyModelOptions {
   const onNotice = (message: string): void => listener({ kind: 'note', level: 'warning', message });
   const { chatFormat, maxActionTokens, maxPageTokens, contextLength, tokenizer } = config;
-  const settings = { chatFormat, maxActionTokens, maxPageTokens, contextLength };
+  const settings = { chatFormat, maxActionTokens, maxPageTokens, contextLength, replyTokens };
   const resumes = given.resume ? given.out : undefined;
   return { baseUrl: given.baseUrl, resumes, settings, tokenizer, signal, onNotice };
 }

@@ -14,6 +14,7 @@ export {
 } from './evaluation-schema.ts';
 export type { Prices } from './evaluation-spending.ts';
 export { CHART_SIZE, trainingChart } from './chart-training.ts';
+export { compareEvaluations, type ComparisonOptions, type EvaluationComparison } from './comparison.ts';
 export { classifyFailure, FAILURE_CLASSES, type Failure, type FailureClass } from './failure-classes.ts';
 export {
   describeJudgeFigures,

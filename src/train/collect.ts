@@ -6,7 +6,10 @@ import { demonstrations, type Demonstration, type DemonstrationOptions } from '.
 import { stageEpisodes, type StageEpisodesOptions } from './stage-episodes.ts';
 
 export type CollectOptions = Omit<StageEpisodesOptions, 'requests'> &
-  DemonstrationOptions & { readonly tasks: readonly Task[] };
+  DemonstrationOptions & {
+    /** One that comes again is played with other draws. */
+    readonly tasks: readonly Task[];
+  };
 
 export type Collection = {
   readonly trajectories: readonly Trajectory[];
@@ -15,7 +18,12 @@ export type Collection = {
 };
 
 export async function collect(options: CollectOptions): Promise<Collection> {
-  const requests = options.tasks.map((task) => ({ task, member: 0 }));
+  const times = new Map<string, number>();
+  const requests = options.tasks.map((task) => {
+    const member = times.get(task.id) ?? 0;
+    times.set(task.id, member + 1);
+    return { task, member };
+  });
   const trajectories = await stageEpisodes({ ...options, requests });
   return { trajectories, rows: demonstrations(trajectories, options) };
 }

@@ -1,23 +1,19 @@
 // `tabwright collect`: a model's own episodes, to learn from with `tabwright sft`.
 
 import { z } from 'zod';
+import { asJson } from '../../core/index.ts';
 import { trainingSeeds } from '../../experiments/index.ts';
-import { collect as runCollection, createTaskSampler } from '../../train/index.ts';
+import { collect as runCollection } from '../../train/index.ts';
+import { openEnvironment } from '../environments.ts';
 import { currentCommit } from '../machine.ts';
 import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import {
-  balanceKey,
-  episodeSettings,
-  modelSettings,
-  openEnv,
-  policyModelOptions,
-  REMOTE_DEADLINES,
-} from '../stage-context.ts';
+import { modelSettings, policyModelOptions } from '../stage-context.ts';
+import { balanceKey, collectionTasks, playSettings, refuseReplyFlag, rolloutLimits } from '../training-environment.ts';
 import { runVersions } from '../version.ts';
 
 const schema = z.strictObject({
-  ...episodeSettings,
+  ...playSettings,
   ...modelSettings,
   episodes: z.int().positive().max(100_000).default(400).describe('episodes, balanced by the number of wanted boxes'),
   filter: z.enum(['exact', 'lenient', 'none']).default('exact').describe('which of them count as worth imitating'),
@@ -26,25 +22,31 @@ const schema = z.strictObject({
 export const collect: CommandSpec<typeof schema> = {
   name: 'collect',
   summary: "Collect a model's own episodes and keep those that it solved.",
-  examples: ['collect --out runs/collect', 'collect --filter lenient --episodes 1000 --out runs/lenient'],
+  examples: [
+    'collect --out runs/collect',
+    'collect --filter lenient --episodes 1000 --out runs/lenient',
+    'collect --env agent_auth --model tinker:Qwen/Qwen3.6-35B-A3B --out runs/auth',
+  ],
   schema,
   flags: ['model', 'baseUrl', 'out', 'resume', 'overwrite'],
   async action({ config, given, listener, signal, openRun, print }) {
+    await using opened = await openEnvironment({ config, signal });
+    refuseReplyFlag(opened, config);
     await using model = await openPolicyModel(
       given.model ?? 'nano',
-      policyModelOptions({ config, given, listener, signal }),
+      policyModelOptions({ config, given, listener, signal, replyTokens: opened.turnTokens }),
     );
-    await using env = await openEnv(config.pages, signal);
-    const versions = runVersions(env.browser.product);
     await using run = await openRun({
       model: model.name,
       ...model.noted,
       commit: await currentCommit(),
-      versions,
-      ...config,
+      versions: runVersions(opened.product),
+      ...asJson(config),
+      ...opened.noted,
+      reward: opened.reward,
     });
     await using sampler = await model.openSampler();
-    const sampleTasks = createTaskSampler({ env, firstSeed: trainingSeeds(config.seed).collect, balanceKey });
+    const firstSeed = trainingSeeds(config.seed).collect;
     const { trajectories, rows } = await runCollection({
       runSeed: config.seed,
       stage: 'collect',
@@ -52,11 +54,11 @@ export const collect: CommandSpec<typeof schema> = {
       run,
       listener,
       signal,
-      env,
+      env: opened.env,
       policy: { sampler, renderer: model.renderer },
-      ...(model.isSlow ? { deadlines: REMOTE_DEADLINES } : {}),
+      ...rolloutLimits(opened, model.isSlow),
       sampling: { temperature: config.temperature },
-      tasks: sampleTasks(0, config.episodes),
+      tasks: collectionTasks({ opened, runSeed: config.seed, firstSeed }, config.episodes),
       filter: config.filter,
       balanceKey: (trajectory) => balanceKey(trajectory.task),
     });

@@ -6,8 +6,9 @@ import { blindSubmitBaseline } from '../click-checkboxes.ts';
 import { currentCommit, machineFacts, monitorMemory } from '../machine.ts';
 import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { balanceKey, openEnv, policyModelOptions } from '../stage-context.ts';
+import { openEnv, policyModelOptions } from '../stage-context.ts';
 import { reportSummary } from '../summary.ts';
+import { balanceKey } from '../training-environment.ts';
 import { runVersions } from '../version.ts';
 
 export const quickstart: CommandSpec<typeof quickstartConfigSchema> = {

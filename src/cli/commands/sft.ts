@@ -9,7 +9,8 @@ import { sft as runSft, sftConfigSchema, supervisedRate } from '../../train/inde
 import { currentCommit } from '../machine.ts';
 import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
-import { balanceKey, modelSettings, policyModelOptions, trainerDeadline } from '../stage-context.ts';
+import { modelSettings, policyModelOptions, trainerDeadline } from '../stage-context.ts';
+import { balanceKey } from '../training-environment.ts';
 import { runVersions } from '../version.ts';
 
 const filterSchema = z.enum(['exact', 'lenient', 'none']);

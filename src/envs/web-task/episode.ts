@@ -129,7 +129,8 @@ export async function openWebEpisode(options: OpenWebEpisodeOptions): Promise<Ep
     const observation: Observation = showResult(result, config.outputCharacters);
     return {
       observation,
-      changed: acted,
+      // A cell that only looked did something too, where it shows what it found.
+      changed: acted || (result.success && observation.page !== ''),
       info: {
         kind: 'cell',
         acted,

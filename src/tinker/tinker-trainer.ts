@@ -52,26 +52,22 @@ export class TinkerTrainer implements Trainer {
     return this.#client.modelId;
   }
 
-  async forward(
+  forward(
     data: readonly Datum[],
     loss: LossName,
     config?: LossConfig,
     options: CallOptions = {},
   ): Promise<ForwardOutput> {
-    const client = await this.#ready();
-    const output = await client.forward(data.map(wireDatum), loss, wireLossConfig(config), options);
-    return forwardOutput(output, { data, loss, config });
+    return this.#pass('forward', { data, loss, config }, options);
   }
 
-  async forwardBackward(
+  forwardBackward(
     data: readonly Datum[],
     loss: LossName,
     config?: LossConfig,
     options: CallOptions = {},
   ): Promise<ForwardOutput> {
-    const client = await this.#ready();
-    const output = await client.forwardBackward(data.map(wireDatum), loss, wireLossConfig(config), options);
-    return forwardOutput(output, { data, loss, config });
+    return this.#pass('forwardBackward', { data, loss, config }, options);
   }
 
   async forwardBackwardCustom(
@@ -160,6 +156,13 @@ export class TinkerTrainer implements Trainer {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loading;
     await this.#client.release();
+  }
+
+  async #pass(kind: 'forward' | 'forwardBackward', passed: Passed, options: CallOptions): Promise<ForwardOutput> {
+    const { data, loss, config } = passed;
+    const client = await this.#ready();
+    const output = await client[kind](data.map(wireDatum), loss, wireLossConfig(config), options);
+    return forwardOutput(output, passed);
   }
 
   /** The client of the model that is trained, once a state that is being loaded is there. */

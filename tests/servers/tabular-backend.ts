@@ -27,12 +27,12 @@ export function createTabularBackend(): TabularBackend {
     return {
       trainer,
       /** What it saves lies in files, as a real backend's does: gone when its folder is. */
-      async write(path: string): Promise<string> {
+      write: async (path: string): Promise<string> => {
         await mkdir(path);
         await writeFile(join(path, FILE), disk.get(path)!);
         return path;
       },
-      async load(path: string): Promise<void> {
+      load: async (path: string): Promise<void> => {
         disk.set(path, await readFile(join(path, FILE), 'utf8'));
         await trainer.loadState(path);
       },

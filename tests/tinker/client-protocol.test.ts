@@ -113,7 +113,9 @@ describe('polling', () => {
     });
     const service = await server.connect({ onNotice: (message) => notices.push(message) });
     await (await service.createSamplingClient({ baseModel: 'm' })).sample(CALL);
-    expect(notices).toEqual(['The Tinker server lets requests wait: busy']);
+    // On a busy machine a late sign of life is reported too.
+    const told = notices.filter((message) => !message.includes('sign of life'));
+    expect(told).toEqual(['The Tinker server lets requests wait: busy']);
   });
 
   it('of a server with ever new reasons for waiting the last few are remembered', async () => {

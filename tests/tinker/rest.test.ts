@@ -76,12 +76,3 @@ it('gives addresses of archives and of files for other programs, which can be fe
   const archive = new Uint8Array(await (await fetch(url)).arrayBuffer());
   expect(archive.length).toBeGreaterThan(100);
 });
-
-it('has no projects: copying weights into one is refused with words', async () => {
-  const client = await service.createTrainingClient(LORA);
-  const path = await client.saveState('mine');
-  await expect(service.rest.copyWeights(path, 'project')).rejects.toMatchObject({
-    boundary: 'backend',
-    message: expect.stringMatching(/copy_weights|project|not/i) as string,
-  });
-});

@@ -9,6 +9,8 @@ import { ServiceClient, type ServiceClientOptions } from '../../src/tinker/index
 export type Asked = {
   readonly method: string;
   readonly path: string;
+  /** Without its question mark. */
+  readonly query: string;
   readonly headers: IncomingMessage['headers'];
   readonly bytes: Uint8Array;
   /** Empty where it was no JSON. */
@@ -74,10 +76,18 @@ export async function scripted(script: Script): Promise<ScriptedServer> {
     request.on('end', () => {
       void (async () => {
         const bytes = Buffer.concat(parts);
-        const path = request.url!.replace('/api/v1/', '').split('?')[0];
+        const [path, query = ''] = request.url!.replace('/api/v1/', '').split('?');
         const isJson = request.headers['content-type'] === 'application/json';
         const body = isJson ? (JSON.parse(bytes.toString()) as Asked['body']) : {};
-        const entry = { method: request.method!, path, headers: request.headers, bytes, body, atMs: performance.now() };
+        const entry = {
+          method: request.method!,
+          path,
+          query,
+          headers: request.headers,
+          bytes,
+          body,
+          atMs: performance.now(),
+        };
         asked.push(entry);
         const rule = script[path] ?? HANDSHAKE[path];
         let answer: Answer = { status: 404, json: { detail: 'Not Found' } };

@@ -55,7 +55,12 @@ export type ReadData = {
   readonly shapes: readonly (readonly number[])[];
 };
 
-export type Limits = { readonly vocabSize: number; readonly contextLength: number };
+export type Limits = {
+  readonly vocabSize: number;
+  readonly contextLength: number;
+  /** What the model is called in refusals. */
+  readonly modelName: string;
+};
 
 export function readData(wire: readonly WireDatum[], loss: LossName, limits: Limits): ReadData {
   if (wire.length === 0) throw userFault('data is empty; send at least one datum.');
@@ -64,11 +69,12 @@ export function readData(wire: readonly WireDatum[], loss: LossName, limits: Lim
 }
 
 /** Ids of a prompt or of a row, its chunks one after another. */
-export function tokensOf(input: ModelInput, where: string, { vocabSize, contextLength }: Limits): number[] {
+export function tokensOf(input: ModelInput, where: string, limits: Limits): number[] {
+  const { vocabSize, contextLength, modelName } = limits;
   const tokens: number[] = [];
   input.forEach((chunk, i) => {
     if (chunk.kind !== 'text') {
-      throw userFault(`${where}: chunk ${i} is of type ${chunk.kind}; this model reads encoded_text only.`);
+      throw userFault(`${where}: chunk ${i} is of type ${chunk.kind}; ${modelName} reads encoded_text only.`);
     }
     for (const token of chunk.tokens) tokens.push(token);
   });

@@ -42,7 +42,7 @@ export function readSample(request: WireSampleRequest, { backend, endTokens, tok
     );
   }
   const { vocabSize, contextLength } = backend;
-  const prompt = tokensOf(request.prompt, 'prompt', { vocabSize, contextLength });
+  const prompt = tokensOf(request.prompt, 'prompt', backend);
   const { numSamples } = request;
   if (!(Number.isInteger(numSamples) && numSamples >= 1 && numSamples <= MAX_SAMPLES)) {
     throw userFault(`num_samples is ${numSamples}; it must be a whole number from 1 to ${MAX_SAMPLES}.`);

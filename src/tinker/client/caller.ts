@@ -73,12 +73,14 @@ export class Caller {
     this.#passOnNote(reply);
     const { status } = reply;
     if ((status >= 200 && status < 300) || accepts.includes(status)) return { reply };
-    const text = this.words(reply);
+    return { error: this.refused(reply, request.path), failed: reply };
+  }
+
+  /** A reply that was no success, as the failure that it means. */
+  refused(reply: WireReply, path: string): ReturnType<typeof refusal> {
+    const { status } = reply;
     const passing = status === 408 || status === 429 || status >= 500;
-    return {
-      error: passing ? unavailable(status, request.path, text) : refusal(status, request.path, text),
-      failed: reply,
-    };
+    return (passing ? unavailable : refusal)(status, path, this.words(reply));
   }
 
   /** Milliseconds until the next try; undefined where there is none. */

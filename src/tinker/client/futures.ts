@@ -26,6 +26,8 @@ export type FutureOptions = {
   readonly requestType: RequestType;
   /** How long the request took to be accepted; servers measure with it. */
   readonly roundtripMs?: number;
+  /** Waited for before the first poll, within the time that the result has. Default: nothing. */
+  readonly until?: (signal: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -57,9 +59,10 @@ export class Futures {
         code: 'tinker-result-timeout',
         requestId,
       });
-    return withDeadline({ ms: resultMs, onExpiry, ...(signal === undefined ? {} : { signal }) }, (inner) =>
-      this.#poll({ ...options, signal: inner }, read),
-    );
+    return withDeadline({ ms: resultMs, onExpiry, ...(signal === undefined ? {} : { signal }) }, async (inner) => {
+      await options.until?.(inner);
+      return this.#poll({ ...options, signal: inner }, read);
+    });
   }
 
   async #poll<T>(

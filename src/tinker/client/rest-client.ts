@@ -3,20 +3,27 @@
 
 import {
   archiveReplySchema,
+  capabilitiesReplySchema,
   checkpointsReplySchema,
   copyWeightsReplySchema,
   externalUrlsReplySchema,
   parseTinkerPath,
+  samplerReplySchema,
   sessionReplySchema,
+  sessionSearchReplySchema,
   sessionsReplySchema,
+  traceExportReplySchema,
   trainingRunSchema,
   trainingRunsReplySchema,
   weightsInfoReplySchema,
+  type Capabilities,
   type Checkpoint,
   type SessionInfo,
+  type SessionSearchReply,
   type TrainingRun,
   type WeightsInfo,
 } from '../wire/index.ts';
+import { randomUUID } from 'node:crypto';
 import { sleep } from '../../util/index.ts';
 import type { Caller } from './caller.ts';
 import { clientError, isUnknownEndpoint } from './client-error.ts';
@@ -26,6 +33,38 @@ import type { WireReply } from './transport.ts';
 export type CheckpointName = string | { readonly runId: string; readonly checkpointId: string };
 
 export type Page = { readonly limit?: number; readonly offset?: number; readonly signal?: AbortSignal | undefined };
+
+/** Runs and sessions of the account alone, or all that it may see. */
+export type Listing = Page & { readonly scope?: 'owned' | 'accessible'; readonly projectId?: string };
+
+export type SessionSearch = {
+  readonly sessionId?: string;
+  /** Words of it, in whatever case. */
+  readonly displayName?: string;
+  readonly userMetadata?: Readonly<Record<string, string>>;
+  readonly projectIds?: readonly string[];
+  /** Default the account's own. */
+  readonly owner?:
+    { readonly type: 'own' | 'accessible' } | { readonly type: 'user'; readonly owner_urns: readonly string[] };
+  readonly statuses?: readonly { readonly type: string; readonly reasons?: readonly string[] }[];
+  /** Default 50. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: SessionSearchReply['next_cursor'];
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type CopyOptions = {
+  /** A project, or the run that a session has under this number. */
+  readonly into: { readonly projectId: string } | { readonly sessionId: string; readonly modelSeqId: number };
+  readonly ttlSeconds?: number;
+  /** For weights of another account. */
+  readonly accessToken?: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Between two questions whether a timeline is ready. */
+const TRACE_WAIT_MS = 5_000;
 
 /** An archive may have to be made first; how often and how long that is waited for. */
 const ARCHIVE_TRIES = 6;
@@ -38,8 +77,16 @@ export class RestClient {
     this.#caller = caller;
   }
 
-  async listRuns({ limit = 20, offset = 0, signal }: Page = {}): Promise<readonly TrainingRun[]> {
-    const path = `training_runs?limit=${limit}&offset=${offset}&access_scope=owned`;
+  /** Models that the server has. */
+  capabilities(signal?: AbortSignal): Promise<Capabilities> {
+    return this.#caller.json(capabilitiesReplySchema, { method: 'GET', path: 'get_server_capabilities', signal });
+  }
+
+  async listRuns({ limit = 20, offset = 0, scope = 'owned', projectId, signal }: Listing = {}): Promise<
+    readonly TrainingRun[]
+  > {
+    const project = projectId === undefined ? '' : `&project_id=${encodeURIComponent(projectId)}`;
+    const path = `training_runs?limit=${limit}&offset=${offset}&access_scope=${scope}${project}`;
     return (await this.#caller.json(trainingRunsReplySchema, { method: 'GET', path, signal })).training_runs;
   }
 
@@ -59,13 +106,69 @@ export class RestClient {
     return (await this.#caller.json(checkpointsReplySchema, { method: 'GET', path, signal })).checkpoints;
   }
 
-  async listSessions({ limit = 20, offset = 0, signal }: Page = {}): Promise<readonly string[]> {
-    const path = `sessions?limit=${limit}&offset=${offset}&access_scope=owned`;
+  async listSessions({ limit = 20, offset = 0, scope = 'owned', signal }: Omit<Listing, 'projectId'> = {}): Promise<
+    readonly string[]
+  > {
+    const path = `sessions?limit=${limit}&offset=${offset}&access_scope=${scope}`;
     return (await this.#caller.json(sessionsReplySchema, { method: 'GET', path, signal })).sessions;
   }
 
   getSession(sessionId: string, signal?: AbortSignal): Promise<SessionInfo> {
     return this.#caller.json(sessionReplySchema, { method: 'GET', path: `sessions/${sessionId}`, signal });
+  }
+
+  /** One page, newest first; the next one begins at `next_cursor`. */
+  searchSessions(search: SessionSearch = {}): Promise<SessionSearchReply> {
+    const { sessionId, displayName, userMetadata = {}, projectIds, owner = { type: 'own' }, limit = 50 } = search;
+    const body = {
+      user_metadata: userMetadata,
+      owner,
+      limit,
+      ...(sessionId === undefined ? {} : { session_id: sessionId }),
+      ...(displayName === undefined ? {} : { display_name: displayName }),
+      ...(projectIds === undefined ? {} : { project_ids: projectIds }),
+      ...(search.statuses === undefined ? {} : { statuses: search.statuses }),
+      ...(search.cursor ? { cursor: search.cursor } : {}),
+    };
+    const { signal } = search;
+    return this.#caller.json(sessionSearchReplySchema, { path: 'sessions/search', body, signal });
+  }
+
+  async assignProject(sessionId: string, projectId: string, signal?: AbortSignal): Promise<void> {
+    const path = `sessions/${sessionId}/project`;
+    await this.#caller.send({ method: 'PUT', path, body: { project_id: projectId }, signal });
+  }
+
+  /** Address of a timeline of the session, which the server may have to make first. */
+  async traceUrl(sessionId: string, signal?: AbortSignal): Promise<string> {
+    const path = `sessions/${sessionId}/trace_export`;
+    const begun = performance.now();
+    for (;;) {
+      const { status, url, error } = await this.#caller.json(traceExportReplySchema, { method: 'GET', path, signal });
+      if (status === 'ready' && url) return url;
+      if (status !== 'pending') {
+        throw clientError(`There is no timeline of session ${sessionId}: ${error ?? 'no address was given'}`, {
+          code: 'tinker-request-failed',
+          path,
+        });
+      }
+      const { resultMs, longestRetryMs } = this.#caller.pacing;
+      if (performance.now() - begun > resultMs) {
+        throw clientError(`The timeline of session ${sessionId} was not made within ${resultMs / 1000} s.`, {
+          code: 'tinker-result-timeout',
+          path,
+        });
+      }
+      await sleep(Math.min(TRACE_WAIT_MS, longestRetryMs), signal ?? new AbortController().signal);
+    }
+  }
+
+  async getSampler(
+    samplerId: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly baseModel: string; readonly modelPath: string | undefined }> {
+    const reply = await this.#caller.json(samplerReplySchema, { method: 'GET', path: `samplers/${samplerId}`, signal });
+    return { baseModel: reply.base_model, modelPath: reply.model_path ?? undefined };
   }
 
   weightsInfo(tinkerPath: string, signal?: AbortSignal): Promise<WeightsInfo> {
@@ -151,10 +254,22 @@ export class RestClient {
     return (await this.#caller.json(externalUrlsReplySchema, { method: 'GET', path, signal })).urls;
   }
 
-  /** A copy in another project; gives its path. */
-  async copyWeights(sourcePath: string, projectId: string, signal?: AbortSignal): Promise<string> {
-    const body = { source_path: sourcePath, destination_project_id: projectId };
-    return (await this.#caller.json(copyWeightsReplySchema, { path: 'copy_weights', body, signal })).tinker_path;
+  /** A copy that stays when its source goes; gives its path. */
+  async copyWeights(sourcePath: string, { into, ttlSeconds, accessToken, signal }: CopyOptions): Promise<string> {
+    const body = {
+      source_path: sourcePath,
+      ...('projectId' in into
+        ? { destination_project_id: into.projectId }
+        : { session_id: into.sessionId, model_seq_id: into.modelSeqId }),
+      ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }),
+    };
+    // Bare, as servers are sent it for this: the same copy is told by it.
+    const headers = {
+      'x-idempotency-key': randomUUID(),
+      ...(accessToken === undefined ? {} : { 'x-tinker-weights-access-token': accessToken }),
+    };
+    return (await this.#caller.json(copyWeightsReplySchema, { path: 'copy_weights', body, headers, signal }))
+      .tinker_path;
   }
 }
 

@@ -1,11 +1,12 @@
 // Samples of one immutable snapshot. Requests may overlap without order; what bounds them are bytes under way, a number
 // of them, and the pauses that a busy server asks for.
 
+import { randomInt } from 'node:crypto';
 import {
   decodeSampleResponse,
+  joinSamplingSessionReplySchema,
   promiseSchema,
   sampleRequestToJson,
-  samplerReplySchema,
   sampleResponseFromJson,
   type ModelInput,
   type Tensor,
@@ -14,9 +15,11 @@ import {
   type WireSampleResponse,
   type WireSamplingParams,
 } from '../wire/index.ts';
-import { createSemaphore, sleep, type Semaphore } from '../../util/index.ts';
+import { abortable, createSemaphore, sleep, type Semaphore } from '../../util/index.ts';
 import { inputBytes } from './chunking.ts';
 import { clientError, isTinkerError } from './client-error.ts';
+import { Completions } from './completions.ts';
+import { RestClient } from './rest-client.ts';
 import type { Shared } from './shared.ts';
 
 export type SampleCall = {
@@ -43,23 +46,31 @@ type Signal = { readonly signal?: AbortSignal | undefined };
 const BYTES_PER_TOKEN = 10;
 const LONG_PROMPT_BYTES = 128 * 1024;
 
+/** Requests of a further client of a sampler are numbered from a multiple of this, so that no two are the same. */
+const CLIENT_STRIDE = 1_000_000_000n;
+
+type Numbers = { readonly client: number; next: bigint; readonly completions: Completions | undefined };
+
 export class SamplingClient {
   readonly samplerId: string;
   readonly #shared: Shared;
   readonly #places: Semaphore;
-  #seqId = 0n;
+  readonly #joins: boolean;
+  #numbers: Promise<Numbers> | undefined;
 
-  constructor(shared: Shared, samplerId: string) {
+  /** `joins`: the sampler has other clients already, perhaps in other processes. */
+  constructor(shared: Shared, samplerId: string, { joins = false }: { readonly joins?: boolean } = {}) {
+    const { sample_max_concurrent_requests: most, sample_use_retrieve_futures: together } = shared.config;
     this.#shared = shared;
     this.samplerId = samplerId;
-    this.#places = createSemaphore(shared.config.sample_max_concurrent_requests ?? 2000);
+    this.#joins = joins;
+    // The limit is one of polls that are open at a time; of those that ask for many there is one.
+    this.#places = createSemaphore(together ? Number.MAX_SAFE_INTEGER : (most ?? 2000));
   }
 
   /** What the sampler was made of. */
-  async info(signal?: AbortSignal): Promise<{ readonly baseModel: string; readonly modelPath: string | undefined }> {
-    const { caller } = this.#shared;
-    const reply = await caller.json(samplerReplySchema, { method: 'GET', path: `samplers/${this.samplerId}`, signal });
-    return { baseModel: reply.base_model, modelPath: reply.model_path ?? undefined };
+  info(signal?: AbortSignal): Promise<{ readonly baseModel: string; readonly modelPath: string | undefined }> {
+    return new RestClient(this.#shared.caller).getSampler(this.samplerId, signal);
   }
 
   async sample(call: SampleCall, { signal }: Signal = {}): Promise<SampleResult> {
@@ -87,13 +98,41 @@ export class SamplingClient {
     throw clientError('The Tinker server gave no log-probabilities of the prompt.', { code: 'tinker-protocol' });
   }
 
+  /** Asked for when the first sample is; a failure is tried anew by the next. */
+  async #numbered(signal: AbortSignal | undefined): Promise<Numbers> {
+    const begin = async (): Promise<Numbers> => {
+      const client = this.#joins ? await this.#join() : 0;
+      const { caller, config } = this.#shared;
+      const completions = config.sample_use_retrieve_futures
+        ? new Completions({ caller, samplerId: this.samplerId, client })
+        : undefined;
+      return { client, next: BigInt(client) * CLIENT_STRIDE, completions };
+    };
+    if (this.#numbers === undefined) {
+      this.#numbers = begin();
+      this.#numbers.catch(() => (this.#numbers = undefined));
+    }
+    return signal === undefined ? this.#numbers : abortable(this.#numbers, signal);
+  }
+
+  /** Which client of the sampler this is: as the server says, or by lot where servers leave it to clients. */
+  async #join(): Promise<number> {
+    const { caller, config } = this.#shared;
+    if (!config.sample_join_sampling_session) return 1 + randomInt(999_999_999);
+    const path = 'join_sampling_session';
+    const body = { sampling_session_id: this.samplerId, type: path };
+    return (await caller.json(joinSamplingSessionReplySchema, { path, body })).client_counter;
+  }
+
   async #once(call: SampleCall, signal: AbortSignal | undefined): Promise<SampleResult> {
+    const numbers = await this.#numbered(signal);
+    const { completions } = numbers;
     const request: WireSampleRequest = {
       prompt: call.prompt,
       numSamples: call.numSamples,
       params: { temperature: 1, topK: -1, topP: 1, ...call.params },
       samplingSessionId: this.samplerId,
-      seqId: this.#seqId++,
+      seqId: numbers.next++,
       promptLogprobs: call.promptLogprobs ?? false,
       topkPromptLogprobs: call.topkPromptLogprobs ?? 0,
       topkSampleLogprobs: call.topkSampleLogprobs ?? 0,
@@ -108,12 +147,19 @@ export class SamplingClient {
     const { futures, caller } = this.#shared;
     try {
       const response = await futures.result(
-        { requestId: promise.request_id, requestType: 'Sample', roundtripMs, signal },
+        {
+          requestId: promise.request_id,
+          requestType: 'Sample',
+          roundtripMs,
+          signal,
+          ...(completions && { until: (inner: AbortSignal) => completions.wait(promise.request_id, inner) }),
+        },
         (result) =>
           'protobuf' in result
             ? decodeSampleResponse(result.protobuf, caller.limits)
             : sampleResponseFromJson(result.json, caller.limits),
       );
+      completions?.fetched(promise.request_id);
       return { ...checked(response, call), sequenceIds: promise.sample_sequence_ids ?? undefined };
     } catch (error) {
       if (signal?.aborted === true) this.#cancel(promise);

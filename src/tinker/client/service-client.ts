@@ -2,7 +2,6 @@
 // server; everything that it makes shares its limits and its memory of what the server cannot do.
 
 import {
-  capabilitiesReplySchema,
   clientConfigSchema,
   createSamplingSessionReplySchema,
   createSessionReplySchema,
@@ -13,14 +12,16 @@ import {
   weightsInfoReplySchema,
   type Capabilities,
   type GetInfoReply,
+  type OptimizerConfig,
 } from '../wire/index.ts';
+import { AdminClient } from './admin-client.ts';
 import { createByteBudget } from './budget.ts';
 import { Caller } from './caller.ts';
 import { clientError, isTinkerError, isUnknownEndpoint } from './client-error.ts';
 import { Futures } from './futures.ts';
 import { startHeartbeats } from './heartbeat.ts';
 import { DEFAULT_PACING, type Pacing } from './pacing.ts';
-import { RestClient } from './rest-client.ts';
+import { RestClient, type CopyOptions } from './rest-client.ts';
 import type { Shared } from './shared.ts';
 import { SamplingClient } from './sampling-client.ts';
 import { TrainingClient } from './training-client.ts';
@@ -57,6 +58,8 @@ export type CreateTrainingOptions = {
   readonly baseModel: string;
   /** Without it every weight is trained, which few servers offer. */
   readonly lora?: LoraSettings;
+  /** Family of optimisers, e.g. `{ type: 'dimuon', version: 1 }`, for good. Default AdamW. */
+  readonly optimizer?: OptimizerConfig;
   readonly userMetadata?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 };
@@ -137,17 +140,25 @@ export class ServiceClient implements AsyncDisposable {
     return new RestClient(this.#shared.caller);
   }
 
+  /** What administrators ask: audit log, use, storage. */
+  get admin(): AdminClient {
+    return new AdminClient(this.#shared.caller);
+  }
+
   capabilities(signal?: AbortSignal): Promise<Capabilities> {
-    return this.#shared.caller.json(capabilitiesReplySchema, {
-      method: 'GET',
-      path: 'get_server_capabilities',
-      signal,
-    });
+    return this.rest.capabilities(signal);
+  }
+
+  /** A copy in the project of this session, in a run of its own; gives its path. */
+  copyWeights(sourcePath: string, options: Omit<CopyOptions, 'into'> = {}): Promise<string> {
+    this.#check();
+    const into = { sessionId: this.sessionId, modelSeqId: this.#models++ };
+    return this.rest.copyWeights(sourcePath, { ...options, into });
   }
 
   async createTrainingClient(options: CreateTrainingOptions): Promise<TrainingClient> {
     this.#check();
-    const { baseModel, lora, userMetadata, signal } = options;
+    const { baseModel, lora, optimizer = { type: 'adamw' }, userMetadata, signal } = options;
     const modelId = await this.#submitModel(
       'create_model',
       'CreateModel',
@@ -157,7 +168,7 @@ export class ServiceClient implements AsyncDisposable {
         base_model: baseModel,
         ...(userMetadata === undefined ? {} : { user_metadata: userMetadata }),
         ...(lora === undefined ? {} : { lora_config: loraConfig(lora) }),
-        optimizer_config: { type: 'adamw' },
+        optimizer_config: optimizer,
         type: 'create_model',
       },
       signal,
@@ -203,6 +214,7 @@ export class ServiceClient implements AsyncDisposable {
       baseModel: info.base_model,
       signal,
       ...(userMetadata === undefined ? {} : { userMetadata }),
+      ...(info.optimizer_config ? { optimizer: info.optimizer_config } : {}),
       ...(info.is_lora && info.lora_rank
         ? {
             lora: {
@@ -235,6 +247,12 @@ export class ServiceClient implements AsyncDisposable {
       signal,
     });
     return new SamplingClient(this.#shared, reply.sampling_session_id);
+  }
+
+  /** A further client of a sampler that somebody has made, perhaps another process. */
+  joinSamplingClient(samplerId: string): SamplingClient {
+    this.#check();
+    return new SamplingClient(this.#shared, samplerId, { joins: true });
   }
 
   /** Ends the session; the server may free what belongs to it. */

@@ -1,12 +1,9 @@
-// One model on the server: its requests in the order in which they are made, each with the next sequence number. A call's
-// place in that order is taken when it is made; its numbers are given when its turn comes, so that a call that was given
-// up before leaves no hole for the server to wait at.
+// One model on the server: what can be asked of it. Its requests are carried out in the order in which they are made,
+// which `model-turns.ts` sees to; how rows become requests is `passes.ts`.
 
+import type { z } from 'zod';
+import { abortable, withDeadline } from '../../util/index.ts';
 import {
-  decodeForwardBackwardOutput,
-  encodeForwardBackwardRequest,
-  forwardBackwardOutputFromJson,
-  forwardBackwardRequestToJson,
   loadResultSchema,
   optimStepResultSchema,
   promiseSchema,
@@ -16,12 +13,11 @@ import {
   type WireAdamParams,
   type WireDatum,
 } from '../wire/index.ts';
-import type { z } from 'zod';
-import { abortable, withDeadline } from '../../util/index.ts';
-import { chunkRows, datumBytes, joinOutputs } from './chunking.ts';
 import { clientError, isTinkerError } from './client-error.ts';
 import { customMetrics, targetsOnly, weightedBy, type WireCustomLoss } from './custom-loss.ts';
-import type { FutureResult, RequestType } from './futures.ts';
+import type { RequestType } from './futures.ts';
+import { ModelTurns, type Signal, type Submission } from './model-turns.ts';
+import { passResult, submitPass, type LossSettings } from './passes.ts';
 import { SamplingClient } from './sampling-client.ts';
 import type { Shared } from './shared.ts';
 
@@ -34,7 +30,10 @@ export type TrainingClientOptions = {
   readonly nextSampler: () => number;
 };
 
-export type LossSettings = Readonly<Record<string, number | string>>;
+/** A step of another family than AdamW, e.g. `{ type: 'dimuon', learning_rate: 1e-3 }`; which one is chosen with the model. */
+export type OtherOptimizerParams = { readonly type: string; readonly learning_rate: number } & Readonly<
+  Record<string, unknown>
+>;
 
 export type SaveOptions = {
   readonly ttlSeconds?: number;
@@ -43,33 +42,19 @@ export type SaveOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-type Signal = { readonly signal?: AbortSignal | undefined };
-
-/** Steps that a turn may take; it is over when all are accepted, whether or not there are results yet. */
-type Turn = {
-  submit(
-    path: string,
-    requestType: RequestType,
-    body: (seqId: number) => object | Uint8Array,
-    bytes?: number,
-  ): Promise<string>;
-};
-
 export class TrainingClient {
   readonly modelId: string;
   readonly info: GetInfoReply | undefined;
   readonly #shared: Shared;
   readonly #nextSampler: () => number;
-  #seqId: number;
-  #tail: Promise<unknown> = Promise.resolve();
-  #lost: Error | undefined;
+  readonly #turns: ModelTurns;
 
   constructor(shared: Shared, { modelId, info, firstSeqId, nextSampler }: TrainingClientOptions) {
     this.#shared = shared;
     this.modelId = modelId;
     this.info = info;
-    this.#seqId = firstSeqId;
     this.#nextSampler = nextSampler;
+    this.#turns = new ModelTurns(shared, { modelId, firstSeqId });
   }
 
   forward(
@@ -101,44 +86,38 @@ export class TrainingClient {
     options: Signal = {},
   ): Promise<ForwardBackwardOutput> {
     const rows = data.map((datum, i) => targetsOnly(datum, i));
-    const results = await this.#inTurn(options, async (turn) => {
-      const forward = await this.#submitPass(turn, {
-        data: rows,
-        lossFn: 'cross_entropy',
-        config: {},
-        forwardOnly: true,
-      });
-      const output = await this.#passResult(forward, rows, 'Forward', options);
+    const shared = this.#shared;
+    const pass = { modelId: this.modelId, lossFn: 'cross_entropy', config: {} };
+    const { output, custom, weighted, backward } = await this.#turns.take(options, async (turn) => {
+      const first = { ...pass, data: rows, forwardOnly: true };
+      const output = await passResult(shared, await submitPass(shared, turn, first), first, options);
       const logprobs = output.outputs.map((fields) => Float32Array.from(fields['logprobs'].values));
       const custom = loss(logprobs);
-      const weighted = rows.map((row, i) => weightedBy(custom.gradients[i], row, i));
-      const backward = await this.#submitPass(turn, {
-        data: weighted,
-        lossFn: 'cross_entropy',
-        config: {},
+      const weighted = {
+        ...pass,
+        data: rows.map((row, i) => weightedBy(custom.gradients[i], row, i)),
         forwardOnly: false,
-      });
-      return { output, custom, weighted, backward };
+      };
+      return { output, custom, weighted, backward: await submitPass(shared, turn, weighted) };
     });
-    const { output, custom, weighted, backward } = results;
-    const surrogate = await this.#passResult(backward, weighted, 'ForwardBackward', options);
+    const surrogate = await passResult(shared, backward, weighted, options);
     return { ...output, metrics: customMetrics(surrogate, custom) };
   }
 
   /** `onBegin` is told when the step's turn comes; from then on it is carried out, whoever waits. */
   async optimStep(
-    params: WireAdamParams,
+    params: WireAdamParams | OtherOptimizerParams,
     options: Signal & { readonly onBegin?: () => void } = {},
   ): Promise<Readonly<Record<string, number>>> {
     const body = (seqId: number): object => ({
       model_id: this.modelId,
       seq_id: seqId,
       type: 'optim_step',
-      adam_params: params,
+      ...('type' in params ? { optimizer_params: params } : { adam_params: params }),
     });
-    const id = await this.#inTurn(options, (turn) => {
+    const id = await this.#turns.take(options, (turn) => {
       options.onBegin?.();
-      return turn.submit('optim_step', 'OptimStep', body);
+      return turn.submit({ path: 'optim_step', requestType: 'OptimStep', body });
     });
     return (await this.#result(optimStepResultSchema, id, 'OptimStep', options)).metrics ?? {};
   }
@@ -150,8 +129,8 @@ export class TrainingClient {
       overwrite: options.overwrite ?? false,
       type: 'save_weights',
     });
-    const id = await this.#inTurn(options, (turn) => turn.submit('save_weights', 'SaveWeights', body));
-    return pathOf((await this.#result(saveResultSchema, id, 'SaveWeights', options)).path, 'SaveWeights');
+    const result = await this.#save({ path: 'save_weights', requestType: 'SaveWeights', body }, options);
+    return pathOf(result.path, 'SaveWeights');
   }
 
   /** Weights for sampling; gives the path that samplers can be made from. */
@@ -161,10 +140,7 @@ export class TrainingClient {
       kind: 'snapshot',
       type: 'save_weights_for_sampler',
     });
-    const id = await this.#inTurn(options, (turn) =>
-      turn.submit('save_weights_for_sampler', 'SaveWeightsForSampler', body),
-    );
-    const result = await this.#result(saveResultSchema, id, 'SaveWeightsForSampler', options);
+    const result = await this.#save({ ...FOR_SAMPLER, body }, options);
     return pathOf(result.path, 'SaveWeightsForSampler');
   }
 
@@ -177,10 +153,7 @@ export class TrainingClient {
       seq_id: seqId,
       type: 'save_weights_for_sampler',
     });
-    const id = await this.#inTurn(options, (turn) =>
-      turn.submit('save_weights_for_sampler', 'SaveWeightsForSampler', body),
-    );
-    const result = await this.#result(saveResultSchema, id, 'SaveWeightsForSampler', options);
+    const result = await this.#save({ ...FOR_SAMPLER, body }, options);
     if (!result.sampling_session_id) {
       throw clientError('The Tinker server saved weights for sampling and named no sampler.', {
         code: 'tinker-protocol',
@@ -195,8 +168,8 @@ export class TrainingClient {
       ...this.#saveBody(name, seqId, options),
       type: 'save_weights_external',
     });
-    const id = await this.#inTurn(options, (turn) => turn.submit('save_weights_external', 'SaveWeightsExternal', body));
-    const result = await this.#result(saveResultSchema, id, 'SaveWeightsExternal', options);
+    const submission = { path: 'save_weights_external', requestType: 'SaveWeightsExternal', body } as const;
+    const result = await this.#save(submission, options);
     return pathOf(result.path, 'SaveWeightsExternal');
   }
 
@@ -209,13 +182,14 @@ export class TrainingClient {
       optimizer,
       type: 'load_weights',
     });
-    const id = await this.#inTurn({ signal }, (turn) => turn.submit('load_weights', 'LoadWeights', body));
+    const submission = { path: 'load_weights', requestType: 'LoadWeights', body } as const;
+    const id = await this.#turns.take({ signal }, (turn) => turn.submit(submission));
     await this.#result(loadResultSchema, id, 'LoadWeights', { signal });
   }
 
   /** Frees the model's place on the server. Newer servers do that when the session ends and may not know this. */
   async unload(signal?: AbortSignal): Promise<void> {
-    await this.#tail;
+    await this.#turns.settled;
     const { caller, futures } = this.#shared;
     try {
       const promise = await caller.json(promiseSchema, {
@@ -227,7 +201,7 @@ export class TrainingClient {
     } catch (error) {
       if (!isTinkerError(error, 'tinker-not-found', 'tinker-protocol')) throw error;
     }
-    this.#lost ??= this.#unloaded();
+    this.#turns.close(this.#unloaded());
   }
 
   /**
@@ -235,11 +209,11 @@ export class TrainingClient {
    * life. It does not fail, since that would hide the first failure, and the session's end frees the place too.
    */
   async release(): Promise<void> {
-    if (this.#lost !== undefined) return;
+    if (this.#turns.isClosed) return;
     const { caller, futures } = this.#shared;
     const { heartbeatMs } = caller.pacing;
     const leave = async (signal: AbortSignal): Promise<void> => {
-      await abortable(this.#tail, signal);
+      await abortable(this.#turns.settled, signal);
       const path = 'unload_model';
       const body = { model_id: this.modelId, type: path };
       const reply = await caller.transport.send({ method: 'POST', path, body, timeoutMs: heartbeatMs, signal });
@@ -248,80 +222,23 @@ export class TrainingClient {
       await futures.result({ requestId, requestType: 'UnloadModel', signal }, () => undefined);
     };
     await withDeadline({ ms: heartbeatMs, onExpiry: () => this.#unloaded() }, leave).catch(() => undefined);
-    this.#lost ??= this.#unloaded();
+    this.#turns.close(this.#unloaded());
   }
 
   #unloaded(): Error {
     return clientError(`The model ${this.modelId} was unloaded.`, { code: 'tinker-closed' });
   }
 
-  async #pass(pass: Pass, options: Signal): Promise<ForwardBackwardOutput> {
+  async #pass(pass: PassCall, options: Signal): Promise<ForwardBackwardOutput> {
     if (pass.data.length === 0) throw clientError('There are no rows to train on.', { code: 'no-rows' });
-    const ids = await this.#inTurn(options, (turn) => this.#submitPass(turn, pass));
-    return this.#passResult(ids, pass.data, pass.forwardOnly ? 'Forward' : 'ForwardBackward', options);
+    const whole = { ...pass, modelId: this.modelId };
+    const ids = await this.#turns.take(options, (turn) => submitPass(this.#shared, turn, whole));
+    return passResult(this.#shared, ids, whole, options);
   }
 
-  /** In order: a server that runs what comes as it comes is then right too. */
-  async #submitPass(turn: Turn, { data, lossFn, config, forwardOnly }: Pass): Promise<readonly string[]> {
-    const { config: server, codec } = this.#shared;
-    const chunks = chunkRows(data, {
-      maxRows: server.fwdbwd_max_chunk_len ?? 1024,
-      maxBytes: server.fwdbwd_max_chunk_bytes_count ?? 5_000_000,
-    });
-    const ids: string[] = [];
-    for (const chunk of chunks) {
-      const bytes = chunk.reduce((sum, datum) => sum + datumBytes(datum), 0);
-      const requestType = forwardOnly ? 'Forward' : 'ForwardBackward';
-      const request = (seqId: number) => ({
-        modelId: this.modelId,
-        seqId,
-        data: chunk,
-        lossFn,
-        lossConfig: config,
-        forwardOnly,
-      });
-      if (codec.current === 'protobuf') {
-        const encode = (seqId: number): Uint8Array => encodeForwardBackwardRequest(request(seqId));
-        try {
-          ids.push(await turn.submit('forward_backward', requestType, encode, bytes));
-          continue;
-        } catch (error) {
-          // Unsupported media type: a server of the JSON generation, which has not looked at the number either.
-          if (codec.fixed || !isTinkerError(error, 'tinker-refused') || error.details['status'] !== 415) throw error;
-          codec.current = 'json';
-          this.#seqId--;
-        }
-      }
-      const encode = (seqId: number): object => forwardBackwardRequestToJson(request(seqId));
-      ids.push(await turn.submit(forwardOnly ? 'forward' : 'forward_backward', requestType, encode, bytes));
-    }
-    return ids;
-  }
-
-  async #passResult(
-    ids: readonly string[],
-    data: readonly WireDatum[],
-    requestType: RequestType,
-    { signal }: Signal,
-  ): Promise<ForwardBackwardOutput> {
-    const { futures } = this.#shared;
-    const read = (result: FutureResult): ForwardBackwardOutput => this.#readPass(result);
-    const outputs = await Promise.all(ids.map((requestId) => futures.result({ requestId, requestType, signal }, read)));
-    const joined = joinOutputs(outputs);
-    if (joined.outputs.length !== data.length || joined.outputs.some((fields) => fields['logprobs'] === undefined)) {
-      throw clientError(
-        `The Tinker server gave ${joined.outputs.length} results for ${data.length} rows, or some without log-probabilities.`,
-        { code: 'tinker-protocol', requestId: ids[0] },
-      );
-    }
-    return joined;
-  }
-
-  #readPass(result: FutureResult): ForwardBackwardOutput {
-    const { limits } = this.#shared.caller;
-    return 'protobuf' in result
-      ? decodeForwardBackwardOutput(result.protobuf, limits)
-      : forwardBackwardOutputFromJson(result.json, limits);
+  async #save(submission: Submission, options: Signal): Promise<z.infer<typeof saveResultSchema>> {
+    const id = await this.#turns.take(options, (turn) => turn.submit(submission));
+    return this.#result(saveResultSchema, id, submission.requestType, options);
   }
 
   async #result<T extends z.ZodType>(
@@ -351,59 +268,16 @@ export class TrainingClient {
       ...(userMetadata === undefined ? {} : { user_metadata: userMetadata }),
     };
   }
-
-  /**
-   * Takes the next place at once and does `work` when it comes. The caller's signal ends its wait; a turn that has begun
-   * goes on without it, because a number that was given has to arrive.
-   */
-  #inTurn<T>({ signal }: Signal, work: (turn: Turn) => Promise<T>): Promise<T> {
-    const turn = this.#tail.then(() => {
-      signal?.throwIfAborted();
-      if (this.#lost !== undefined) throw this.#lost;
-      return work({ submit: (...step) => this.#submit(...step) });
-    });
-    this.#tail = turn.catch(() => undefined);
-    return signal === undefined ? turn : abortable(turn, signal);
-  }
-
-  async #submit(
-    path: string,
-    requestType: RequestType,
-    body: (seqId: number) => object | Uint8Array,
-    bytes = 0,
-  ): Promise<string> {
-    const { caller, trainingBytes } = this.#shared;
-    const release = await trainingBytes.take(bytes);
-    try {
-      const message = body(this.#seqId);
-      this.#seqId++;
-      const promise = await caller.json(promiseSchema, {
-        path,
-        body: message,
-        headers: { 'x-tinker-request-type': requestType },
-      });
-      return promise.request_id;
-    } catch (error) {
-      // A refusal uses its number up; where it is unknown whether the request arrived, nothing may follow it.
-      if (isTinkerError(error, 'tinker-unreachable', 'tinker-timeout', 'tinker-unavailable')) {
-        this.#lost = clientError(
-          `An earlier request of the model ${this.modelId} was lost (${error.message}); go on from its last saved state.`,
-          { code: 'tinker-model-lost', cause: error },
-        );
-      }
-      throw error;
-    } finally {
-      release();
-    }
-  }
 }
 
-type Pass = {
+type PassCall = {
   readonly data: readonly WireDatum[];
   readonly lossFn: string;
   readonly config: LossSettings;
   readonly forwardOnly: boolean;
 };
+
+const FOR_SAMPLER = { path: 'save_weights_for_sampler', requestType: 'SaveWeightsForSampler' } as const;
 
 function pathOf(path: string | null | undefined, requestType: RequestType): string {
   if (path) return path;

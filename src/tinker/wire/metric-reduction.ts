@@ -14,17 +14,29 @@ const mean: Reduce = (chunks) => {
   return total === 0 ? NaN : chunks.reduce((sum, { value, count }) => sum + value * count, 0) / total;
 };
 
+/** Checksums that do not depend on the order: the sum of whole numbers modulo 2^64, to the precision of a double. */
+const hash: Reduce = (chunks) =>
+  Number(
+    BigInt.asUintN(
+      64,
+      chunks.reduce((sum, { value }) => sum + (Number.isFinite(value) ? BigInt(Math.trunc(value)) : 0n), 0n),
+    ),
+  );
+
 const REDUCTIONS: Readonly<Record<string, Reduce>> = {
   mean,
   sum: (chunks) => chunks.reduce((sum, { value }) => sum + value, 0),
   min: (chunks) => Math.min(...chunks.map(({ value }) => value)),
   max: (chunks) => Math.max(...chunks.map(({ value }) => value)),
   slack: (chunks) => Math.max(...chunks.map(({ value }) => value)) - mean(chunks),
+  hash2: hash,
+  /** Servers of before SDK 0.26; Python's own hash of a tuple cannot be had here, and any checksum serves. */
+  hash_unordered: hash,
 };
 
 /**
- * Of one chunk as it came. Of more: names that every chunk has and whose reduction is known; `unique` keeps each value,
- * the later ones under `name_1`, `name_2`.
+ * Of one chunk as it came. Of more: names that every chunk has. `unique`, and reductions that are not known here, keep each
+ * value, the later ones under `name_1`, `name_2`.
  */
 export function reduceMetrics(chunks: readonly ChunkMetrics[]): Readonly<Record<string, number>> {
   if (chunks.length === 1) return chunks[0].metrics;
@@ -33,11 +45,8 @@ export function reduceMetrics(chunks: readonly ChunkMetrics[]): Readonly<Record<
     if (!chunks.every(({ metrics }) => Object.hasOwn(metrics, name))) continue;
     const values = chunks.map(({ metrics, count }) => ({ value: metrics[name], count }));
     const reduction = name.slice(name.lastIndexOf(':') + 1);
-    if (reduction === 'unique') {
-      values.forEach(({ value }, i) => (reduced[i === 0 ? name : `${name}_${i}`] = value));
-    } else if (Object.hasOwn(REDUCTIONS, reduction)) {
-      reduced[name] = REDUCTIONS[reduction](values);
-    }
+    if (Object.hasOwn(REDUCTIONS, reduction)) reduced[name] = REDUCTIONS[reduction](values);
+    else values.forEach(({ value }, i) => (reduced[i === 0 ? name : `${name}_${i}`] = value));
   }
   return reduced;
 }

@@ -10,8 +10,8 @@ export const FORMS: SiteSuiteDefinition = {
   name: 'forms',
   version: '1.0.0',
   templates: [...PLAIN_TASKS, ...SPECIAL_TASKS],
-  seeds: [1, 2, 3],
-  figures: { oracle: null, noop: null, blind: null },
+  each: 3,
+  figures: { oracle: 1, noop: 0, blind: 0 },
 };
 
 export function describeForms(): SuiteDescription {

@@ -13,20 +13,33 @@ export type SiteSuiteDefinition = {
   readonly name: string;
   readonly version: string;
   readonly templates: readonly Template[];
-  /** Of each template. */
-  readonly seeds: readonly number[];
+  /** Tasks of each template: the first seeds from 1 on whose words no other task has. */
+  readonly each: number;
   /** As measured; see docs/guide/suites.md. */
   readonly figures: Pick<SuiteDescription, 'oracle' | 'noop' | 'blind'>;
 };
 
 type SiteTask = WebSuiteTask & PolicyTask;
 
-export function siteTasks({ templates, seeds }: SiteSuiteDefinition): readonly SiteTask[] {
-  return templates.flatMap((template) =>
-    seeds.map((seed) => {
+/** Seeds that are tried for a template before it counts as one that has too few words. */
+const MAX_SEED = 50;
+
+export function siteTasks({ name: suite, templates, each }: SiteSuiteDefinition): readonly SiteTask[] {
+  const words = new Set<string>();
+  return templates.flatMap((template) => {
+    const { name, split, app } = template;
+    const tasks: SiteTask[] = [];
+    for (let seed = 1; tasks.length < each; seed++) {
+      if (seed > MAX_SEED) {
+        throw new TabwrightError('env', `The template ${name} of ${suite} has no ${each} tasks with different words.`, {
+          code: 'too-few-words',
+          details: { suite, template: name },
+        });
+      }
       const { instruction, start } = makeTask(template, seed);
-      const { name, split, app } = template;
-      return {
+      if (words.has(instruction)) continue;
+      words.add(instruction);
+      tasks.push({
         id: taskId(name, seed),
         group: name,
         split,
@@ -34,18 +47,18 @@ export function siteTasks({ templates, seeds }: SiteSuiteDefinition): readonly S
         instruction,
         template,
         seed,
-      };
-    }),
-  );
+      });
+    }
+    return tasks;
+  });
 }
 
-export function describeSiteSuite({ name, version, templates, seeds, figures }: SiteSuiteDefinition): SuiteDescription {
-  const count = (split: 'train' | 'test'): number =>
-    templates.filter((one) => one.split === split).length * seeds.length;
+export function describeSiteSuite({ name, version, templates, each, figures }: SiteSuiteDefinition): SuiteDescription {
+  const count = (split: 'train' | 'test'): number => templates.filter((one) => one.split === split).length * each;
   return {
     name,
     version,
-    tasks: templates.length * seeds.length,
+    tasks: templates.length * each,
     train: count('train'),
     test: count('test'),
     ...figures,

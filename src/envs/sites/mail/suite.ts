@@ -10,8 +10,8 @@ export const MAIL: SiteSuiteDefinition = {
   name: 'mail',
   version: '1.0.0',
   templates: [...WRITING_TASKS, ...SORTING_TASKS],
-  seeds: [1, 2, 3],
-  figures: { oracle: null, noop: null, blind: null },
+  each: 3,
+  figures: { oracle: 1, noop: 0, blind: 0.022 },
 };
 
 export function describeMail(): SuiteDescription {

@@ -13,8 +13,8 @@ export const WEB_NAV: SiteSuiteDefinition = {
   name: 'web_nav',
   version: '1.0.0',
   templates: [...BOOKS_TASKS, ...COUNTY_TASKS, ...ACCOUNT_TASKS, ...FILES_TASKS, ...DESK_TASKS],
-  seeds: [1, 2, 3],
-  figures: { oracle: null, noop: null, blind: null },
+  each: 3,
+  figures: { oracle: 1, noop: 0, blind: 0.057 },
 };
 
 export function describeWebNav(): SuiteDescription {

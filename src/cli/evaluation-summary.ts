@@ -32,8 +32,8 @@ function headline({ success, successes, valid, wilson, clustered, tasks }: Evalu
   if (success === null) return 'none of the episodes came to an end: there is no figure';
   const of = `${successes} of ${valid} episodes${tasks > 1 ? ` of ${tasks} tasks` : ''}`;
   if (clustered === null) return `success ${percent(success)} (95 % interval ${percentRange(wilson)}), ${of}`;
-  const { unit, clusters, interval } = clustered;
-  const few = clusters < 20 ? `; with so few ${unit}s it is too narrow rather than too wide` : '';
+  const { unit, clusters, interval, method } = clustered;
+  const few = method === 'cluster bootstrap' && clusters < 20 ? `; with so few ${unit}s rather too narrow` : '';
   return (
     `success ${percent(success)} (95 % interval ${percentRange(interval)}, over ${clusters} ${unit}s${few}), ${of}\n` +
     `  if all episodes were independent: ${percentRange(wilson)}`

@@ -4,6 +4,7 @@
 import { Command, CommanderError } from 'commander';
 import { browsersServe } from './commands/browsers-serve.ts';
 import { collect } from './commands/collect.ts';
+import { compare } from './commands/compare.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { judge } from './commands/judge.ts';
@@ -17,6 +18,7 @@ import { replDocs } from './commands/repl-docs.ts';
 import { serve } from './commands/serve.ts';
 import { sft } from './commands/sft.ts';
 import { suiteAddMiniwob, suiteList } from './commands/suite.ts';
+import { tasksSplit, tasksValidate } from './commands/tasks.ts';
 import { train } from './commands/train.ts';
 import { surviveOutputErrors } from './output-errors.ts';
 import { addCommand, describeFailure } from './run-command.ts';
@@ -32,6 +34,7 @@ const program = new Command('tabwright')
   .exitOverride();
 addCommand(program, quickstart);
 addCommand(program, evaluate);
+addCommand(program, compare);
 addCommand(program, judge);
 addCommand(program, collect);
 addCommand(program, sft);
@@ -51,6 +54,9 @@ addCommand(program, mcp);
 const suite = program.command('suite').description('Suites of tasks.');
 addCommand(suite, suiteList);
 addCommand(suite.command('add').description('Make a suite of other people’s pages available.'), suiteAddMiniwob);
+const tasks = program.command('tasks').description('Files of tasks that others wrote.');
+addCommand(tasks, tasksValidate);
+addCommand(tasks, tasksSplit);
 
 try {
   await program.parseAsync();

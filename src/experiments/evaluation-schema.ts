@@ -2,7 +2,8 @@
 // comparison needs, so that the two sides may come from different machines. Shares lie in [0, 1], times are in seconds,
 // costs in US dollars; what is not known is null, never 0.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { TabwrightError, type JsonObject } from '../core/index.ts';
 import { readVersioned, stamp, type VersionedFormat } from '../store/index.ts';
@@ -134,7 +135,13 @@ export function stampEvaluation(evaluation: Evaluation): JsonObject {
   return stamp(format as VersionedFormat<JsonObject>, evaluationSchema.parse(evaluation) as JsonObject);
 }
 
-export async function readEvaluation(path: string): Promise<Evaluation> {
+/** From a file, or from the run folder that `tabwright eval` left. */
+export async function readEvaluation(given: string): Promise<Evaluation> {
+  const isFolder = await stat(given).then(
+    (entry) => entry.isDirectory(),
+    () => false, // said below
+  );
+  const path = isFolder ? join(given, 'evaluation.json') : given;
   const refuse = (problem: string, cause: unknown): TabwrightError =>
     new TabwrightError('config', `${path} ${problem}`, { code: 'evaluation-unreadable', details: { path }, cause });
   let text: string;

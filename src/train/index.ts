@@ -18,8 +18,7 @@ export {
 export { rlConfigSchema, type RlConfig } from './rl-config.ts';
 export { groupRewards, shuffleRewards, type GroupRewards } from './rl-rewards.ts';
 export { rlUpdate, type RlUpdateOptions } from './rl-update.ts';
-export type { RlEvaluation } from './rl-evaluation.ts';
-export type { RlOptions } from './rl-options.ts';
+export type { RlEvaluation, RlOptions } from './rl-options.ts';
 export { rl } from './rl.ts';
 export { batchesByTokens, sft, sftConfigSchema, type SftConfig, type SftOptions } from './sft.ts';
 export { supervisedRate, type RatedModel } from './supervised-rate.ts';

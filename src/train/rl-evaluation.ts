@@ -1,21 +1,12 @@
 // Held-out measurements of the policy-gradient loop: before every n-th update, and after the last one. Their figures stand
 // in the rows of `metrics.jsonl` under `test/`, their episodes in files of their own. Nothing is learned from them.
 
-import type { Task, Trajectory } from '../core/index.ts';
+import type { Trajectory } from '../core/index.ts';
 import { rolloutMetrics } from '../algorithms/index.ts';
-import { runEpisodes, type RolloutOptions } from '../rollout/index.ts';
+import { runEpisodes } from '../rollout/index.ts';
 import { failureMetrics } from './stage-episodes.ts';
-import type { RlOptions } from './rl-options.ts';
+import type { RlEvaluation, RlOptions } from './rl-options.ts';
 import { withSampler } from './with-sampler.ts';
-
-export type RlEvaluation = {
-  /** One episode each, the same every time. */
-  readonly tasks: readonly Task[];
-  /** Updates between two measurements. */
-  readonly every: number;
-  /** Default: as in training. */
-  readonly sampling?: RolloutOptions['sampling'];
-};
 
 /** Whether the weights before `step` are measured; those after the last step always are. */
 export function isMeasured({ every }: RlEvaluation, step: number, steps: number): boolean {

@@ -1,11 +1,19 @@
 // What the policy-gradient loop is given, and how far its episodes may run ahead. Types only.
 
-import type { Env, Renderer, Sampler, Trainer } from '../core/index.ts';
+import type { Env, Renderer, Sampler, Task, Trainer } from '../core/index.ts';
 import type { RolloutOptions } from '../rollout/index.ts';
 import type { RlConfig } from './rl-config.ts';
-import type { RlEvaluation } from './rl-evaluation.ts';
 import type { TaskSampler } from './task-sampler.ts';
 import type { TrainingContext } from './training-context.ts';
+
+export type RlEvaluation = {
+  /** One episode each, the same every time. */
+  readonly tasks: readonly Task[];
+  /** Updates between two measurements. */
+  readonly every: number;
+  /** Default: as in training. */
+  readonly sampling?: RolloutOptions['sampling'];
+};
 
 export type RlOptions = TrainingContext & {
   readonly env: Env;

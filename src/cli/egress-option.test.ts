@@ -12,9 +12,22 @@ test('hosts and ports become rules', () => {
   ]);
 });
 
-test.each(['', 'a b', 'http://example.com', 'example.com:0', 'example.com:65536', 'a,,b'])(
-  '"%s" is refused',
-  (list) => {
-    expect(() => egressRules(list)).toThrow(/is not a host or host:port/);
-  },
-);
+test('a name can be sent to a server of this machine', () => {
+  expect(egressRules('*.test=127.0.0.1:8600')).toEqual([
+    { host: '*.test', port: 80, address: '127.0.0.1', toPort: 8600 },
+  ]);
+});
+
+test.each([
+  '',
+  'a b',
+  'http://example.com',
+  'example.com:0',
+  'example.com:65536',
+  'a,,b',
+  '*.test=127.0.0.1',
+  'a=b:80',
+  'a=127.0.0.1:0',
+])('"%s" is refused', (list) => {
+  expect(() => egressRules(list)).toThrow(/is not a host, host:port or name=address:port/);
+});

@@ -44,7 +44,12 @@ type Running = {
   fault: unknown;
 };
 
-export async function openSiteHost(sites: readonly Site[]): Promise<SiteHost> {
+export type SiteHostOptions = {
+  /** Of the server on loopback. Default a free one; a fixed one for browsers that another program has started. */
+  readonly port?: number | undefined;
+};
+
+export async function openSiteHost(sites: readonly Site[], options: SiteHostOptions = {}): Promise<SiteHost> {
   const hosts = new Set(sites.flatMap((site) => site.hosts));
   const running = new Map<string, Running>(); // by cookie
   const tokens = new Map<string, { readonly key: string; readonly domains: readonly string[]; next: number }>();
@@ -100,7 +105,7 @@ export async function openSiteHost(sites: readonly Site[]): Promise<SiteHost> {
         }),
       ),
     );
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
 

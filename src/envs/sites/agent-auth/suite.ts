@@ -4,7 +4,7 @@
 import { TabwrightError } from '../../../core/index.ts';
 import type { WebSuite, WebSuiteTask } from '../../web-suite.ts';
 import type { Verdict } from '../../web-task/index.ts';
-import { openSiteHost, type SiteLogEntry } from '../host.ts';
+import { openSiteHost, type SiteHostOptions, type SiteLogEntry } from '../host.ts';
 import { blueprints, type Blueprint } from './blueprint.ts';
 import { describeAgentAuth } from './description.ts';
 import { FIELD_TYPES } from './fields.ts';
@@ -13,9 +13,12 @@ import { agentAuthPolicies } from './policies.ts';
 import { siteOf } from './program.ts';
 
 /** Serves all sites until it is disposed. */
-export async function openAgentAuth(): Promise<WebSuite> {
+export async function openAgentAuth(options: SiteHostOptions = {}): Promise<WebSuite> {
   const sites = new Map(blueprints().map((site) => [site.id, { site, served: siteOf(site) }]));
-  const host = await openSiteHost([...sites.values()].map(({ served }) => served));
+  const host = await openSiteHost(
+    [...sites.values()].map(({ served }) => served),
+    options,
+  );
   const all = [...sites.values()].map(({ site }) => site);
   return {
     description: describeAgentAuth(),

@@ -2,6 +2,7 @@
 
 import type { SuiteDescription } from '../../suite-description.ts';
 import type { WebSuite } from '../../web-suite.ts';
+import type { SiteHostOptions } from '../host.ts';
 import { describeSiteSuite, openSiteSuite, type SiteSuiteDefinition } from '../kit/suite.ts';
 import { PLAIN_TASKS } from './plain-tasks.ts';
 import { SPECIAL_TASKS } from './special-tasks.ts';
@@ -18,6 +19,6 @@ export function describeForms(): SuiteDescription {
   return describeSiteSuite(FORMS);
 }
 
-export function openForms(): Promise<WebSuite> {
-  return openSiteSuite(FORMS);
+export function openForms(options: SiteHostOptions = {}): Promise<WebSuite> {
+  return openSiteSuite(FORMS, options);
 }

@@ -4,7 +4,7 @@
 import { TabwrightError } from '../../../core/index.ts';
 import type { SuiteDescription } from '../../suite-description.ts';
 import type { WebSuite, WebSuiteTask } from '../../web-suite.ts';
-import { openSiteHost, type SiteHost } from '../host.ts';
+import { openSiteHost, type SiteHost, type SiteHostOptions } from '../host.ts';
 import { judgeTask } from './judge.ts';
 import { sitePolicies, type PolicyTask } from './policies.ts';
 import { makeTask, taskId, type Template } from './template.ts';
@@ -66,13 +66,14 @@ export function describeSiteSuite({ name, version, templates, each, figures }: S
 }
 
 /** Serves the suite's sites until it is disposed. */
-export async function openSiteSuite(definition: SiteSuiteDefinition): Promise<WebSuite> {
+export async function openSiteSuite(definition: SiteSuiteDefinition, options: SiteHostOptions = {}): Promise<WebSuite> {
   const { name, templates } = definition;
   const tasks = siteTasks(definition);
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const hosts = [...new Set(templates.map(({ app }) => app.host))];
   const host: SiteHost = await openSiteHost(
     hosts.map((one) => ({ hosts: [one], startUrl: `http://${one}/`, open: () => () => notBegun(one) })),
+    options,
   );
   return {
     description: describeSiteSuite(definition),

@@ -2,6 +2,7 @@
 
 import type { SuiteDescription } from '../../suite-description.ts';
 import type { WebSuite } from '../../web-suite.ts';
+import type { SiteHostOptions } from '../host.ts';
 import { describeSiteSuite, openSiteSuite, type SiteSuiteDefinition } from '../kit/suite.ts';
 import { SORTING_TASKS } from './sorting-tasks.ts';
 import { WRITING_TASKS } from './writing-tasks.ts';
@@ -18,6 +19,6 @@ export function describeMail(): SuiteDescription {
   return describeSiteSuite(MAIL);
 }
 
-export function openMail(): Promise<WebSuite> {
-  return openSiteSuite(MAIL);
+export function openMail(options: SiteHostOptions = {}): Promise<WebSuite> {
+  return openSiteSuite(MAIL, options);
 }

@@ -2,6 +2,7 @@
 
 import type { SuiteDescription } from '../../suite-description.ts';
 import type { WebSuite } from '../../web-suite.ts';
+import type { SiteHostOptions } from '../host.ts';
 import { describeSiteSuite, openSiteSuite, type SiteSuiteDefinition } from '../kit/suite.ts';
 import { BUYING_TASKS } from './buying-tasks.ts';
 import { CUSTOMER_TASKS } from './customer-tasks.ts';
@@ -18,6 +19,6 @@ export function describeShop(): SuiteDescription {
   return describeSiteSuite(SHOP);
 }
 
-export function openShop(): Promise<WebSuite> {
-  return openSiteSuite(SHOP);
+export function openShop(options: SiteHostOptions = {}): Promise<WebSuite> {
+  return openSiteSuite(SHOP, options);
 }

@@ -2,6 +2,7 @@
 
 import type { WebSuite } from '../../web-suite.ts';
 import type { SuiteDescription } from '../../suite-description.ts';
+import type { SiteHostOptions } from '../host.ts';
 import { describeSiteSuite, openSiteSuite, type SiteSuiteDefinition } from '../kit/suite.ts';
 import { ACCOUNT_TASKS } from './account-tasks.ts';
 import { BOOKS_TASKS } from './books-tasks.ts';
@@ -21,6 +22,6 @@ export function describeWebNav(): SuiteDescription {
   return describeSiteSuite(WEB_NAV);
 }
 
-export function openWebNav(): Promise<WebSuite> {
-  return openSiteSuite(WEB_NAV);
+export function openWebNav(options: SiteHostOptions = {}): Promise<WebSuite> {
+  return openSiteSuite(WEB_NAV, options);
 }

@@ -66,10 +66,14 @@ const CONFIG: ModelConfig = {
   maxPositions: 1024,
 };
 
-export function tinyModel(seed = 1): ServedModel & { readonly backend: EmbeddedBackend } {
+export function tinyModel(
+  seed = 1,
+  change: Partial<ModelConfig> = {},
+): ServedModel & { readonly backend: EmbeddedBackend } {
+  const config = { ...CONFIG, ...change };
   return {
     names: ['tiny', 'Qwen/Qwen3-8B'],
-    backend: new EmbeddedBackend({ modelName: 'tiny', config: CONFIG, weights: initWeights(CONFIG, seed) }),
+    backend: new EmbeddedBackend({ modelName: 'tiny', config, weights: initWeights(config, seed) }),
     architecture: 'qwen3',
     endTokens: [END],
     tokenizer,

@@ -42,6 +42,11 @@ export const websiteSettings = {
     .unwrap()
     .optional()
     .describe('of websites: what cells find, all of Node or what models in training are given (default: train)'),
+  site: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('of tasks:<file>: addresses for its placeholders, shopping=http://…,gitlab=http://…'),
   unsafeLocal: z.boolean().optional().describe('of websites: run without a jail, with all rights of this user'),
   ...limitSettings,
   ...judgeSettings,
@@ -52,7 +57,9 @@ export const environmentSettings = {
     .string()
     .min(1)
     .default('click-checkboxes')
-    .describe('click-checkboxes, miniwob, miniwob/<task>, or a suite of websites: `tabwright suite list`'),
+    .describe(
+      'click-checkboxes, miniwob, miniwob/<task>, a suite of websites (`tabwright suite list`), tasks:<file> or math:<file>',
+    ),
   ...pageSettings,
   ...websiteSettings,
 };

@@ -3,6 +3,8 @@
 
 import { TabwrightError, type Task } from '../core/index.ts';
 import { CLICK_CHECKBOXES, describeMiniwob, MINIWOB, type SuiteDescription } from '../envs/index.ts';
+import { CUSTOM, openCustomEnvironment } from './custom-environment.ts';
+import { MATH_FILE, openMathFile, openTaskFile, TASK_FILE } from './file-environments.ts';
 import type { OpenedEnvironment, OpenEnvironmentOptions, Split } from './opened-environment.ts';
 import { openClickCheckboxes, openMiniwob } from './page-environments.ts';
 import { openWebSuiteEnvironment } from './website-environments.ts';
@@ -13,9 +15,20 @@ export function openEnvironment(options: OpenEnvironmentOptions): Promise<Opened
   const { env } = options.config;
   if (env === CLICK_CHECKBOXES) return openClickCheckboxes(options);
   if (env === MINIWOB || env.startsWith(`${MINIWOB}/`)) return openMiniwob(options);
-  const suite = WEB_SUITES.get(env);
+  if (env.startsWith(CUSTOM)) return openCustomEnvironment(options);
+  if (env.startsWith(TASK_FILE)) return openTaskFile(options);
+  if (env.startsWith(MATH_FILE)) return openMathFile(options);
+  const suite = WEB_SUITES.get(env)?.open;
   if (suite !== undefined) return openWebSuiteEnvironment(suite, options);
-  const known = [CLICK_CHECKBOXES, MINIWOB, `${MINIWOB}/<task>`, ...WEB_SUITES.keys()];
+  const known = [
+    CLICK_CHECKBOXES,
+    MINIWOB,
+    `${MINIWOB}/<task>`,
+    ...WEB_SUITES.keys(),
+    `${TASK_FILE}<file>`,
+    `${MATH_FILE}<file>`,
+    `${CUSTOM}<module>`,
+  ];
   throw new TabwrightError('config', `--env ${env}: there is no such environment; there are ${known.join(', ')}.`, {
     code: 'unknown-environment',
     details: { env, known },
@@ -36,13 +49,8 @@ export function readTasks(opened: OpenedEnvironment, source: string): readonly T
 }
 
 /** In the order in which they are listed. */
-export async function describeSuites(signal: AbortSignal): Promise<readonly SuiteDescription[]> {
-  const suites: SuiteDescription[] = [describeMiniwob()];
-  for (const open of WEB_SUITES.values()) {
-    await using suite = await open({ signal });
-    suites.push(suite.description);
-  }
-  return suites;
+export function describeSuites(): readonly SuiteDescription[] {
+  return [describeMiniwob(), ...[...WEB_SUITES.values()].map(({ describe }) => describe())];
 }
 
 function isSplit(text: string): text is Split {

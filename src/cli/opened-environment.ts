@@ -44,8 +44,8 @@ export interface OpenedEnvironment extends AsyncDisposable {
   readonly turnTokens?: number;
   /** Of a conversation; for rollouts. */
   readonly tokenBudget?: number;
-  /** What the browser calls itself. */
-  readonly product: string;
+  /** What the browser calls itself; undefined where there is none. */
+  readonly product: string | undefined;
   /** For the run's config. */
   readonly noted: JsonObject;
   readonly deadlines: Partial<Deadlines>;

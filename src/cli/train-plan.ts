@@ -108,10 +108,10 @@ function modelFacts({ name, config }: DescribeTrainingOptions): Facts {
   };
 }
 
-async function environmentFacts({ config, signal }: DescribeTrainingOptions): Promise<Facts> {
+async function environmentFacts({ config }: DescribeTrainingOptions): Promise<Facts> {
   const { env, pool, sessions = 4, tool = 'browser_repl' } = config;
-  const open = WEB_SUITES.get(env);
-  if (open === undefined) {
+  const suite = WEB_SUITES.get(env);
+  if (suite === undefined) {
     return { name: env, tool: 'of its page', pages: config.pages ?? 16, replyTokens: config.maxActionTokens ?? 512 };
   }
   const limits = webLimits(config);
@@ -122,8 +122,7 @@ async function environmentFacts({ config, signal }: DescribeTrainingOptions): Pr
       { code: 'no-room-for-pages' },
     );
   }
-  await using suite = await open({ signal });
-  const { version, tasks, train, test } = suite.description;
+  const { version, tasks, train, test } = suite.describe();
   return {
     name: env,
     version,

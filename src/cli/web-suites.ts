@@ -1,13 +1,32 @@
 // The suites of tasks on websites, by name.
 
-import { openAgentAuth, openForms, openMail, openShop, openWebNav, type WebSuite } from '../envs/index.ts';
+import {
+  describeAgentAuth,
+  describeForms,
+  describeMail,
+  describeShop,
+  describeWebNav,
+  openAgentAuth,
+  openForms,
+  openMail,
+  openShop,
+  openWebNav,
+  type SuiteDescription,
+  type WebSuite,
+} from '../envs/index.ts';
 
 export type OpenWebSuite = (options: { readonly signal: AbortSignal }) => Promise<WebSuite>;
 
-export const WEB_SUITES: ReadonlyMap<string, OpenWebSuite> = new Map<string, OpenWebSuite>([
-  ['agent_auth', openAgentAuth],
-  ['forms', openForms],
-  ['mail', openMail],
-  ['shop', openShop],
-  ['web_nav', openWebNav],
+export type KnownWebSuite = {
+  /** Without serving anything. */
+  readonly describe: () => SuiteDescription;
+  readonly open: OpenWebSuite;
+};
+
+export const WEB_SUITES: ReadonlyMap<string, KnownWebSuite> = new Map<string, KnownWebSuite>([
+  ['agent_auth', { describe: describeAgentAuth, open: openAgentAuth }],
+  ['forms', { describe: describeForms, open: openForms }],
+  ['mail', { describe: describeMail, open: openMail }],
+  ['shop', { describe: describeShop, open: openShop }],
+  ['web_nav', { describe: describeWebNav, open: openWebNav }],
 ]);

@@ -82,6 +82,9 @@ export type WebsiteParts = {
   readonly begin?: WebSuite['begin'];
   /** Of tasks that `begin` brings no grader for. */
   readonly verify?: Verifier;
+  /** What the grader is called, where it asks models itself: then a judge is opened only if it is to take its place. */
+  readonly reward?: string;
+  readonly noted?: JsonObject;
 };
 
 export async function openWebsites(parts: WebsiteParts, options: OpenEnvironmentOptions): Promise<OpenedEnvironment> {
@@ -96,7 +99,8 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
   const sessions = config.sessions ?? parts.sessions ?? SESSIONS;
   const allow = config.allow ?? parts.allow;
   const limits = webLimits(config);
-  const judge = await openJudge(config);
+  const isGraded = parts.reward !== undefined && (config.reward ?? 'code') === 'code';
+  const judge = isGraded ? undefined : await openJudge(config);
   const egress = [...parts.egress, ...(allow === undefined ? [] : egressRules(allow))];
   const provider = await openProvider({ pool, sessions, egress, profile, unsafeLocal, signal });
   const drawn = tasks.filter(({ split }) => draws === 'all' || split === null || split === draws);
@@ -116,7 +120,7 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
       return { id, split, group, instance: (seed) => webTask(task, { seed, env: name }) };
     });
     const where: JsonObject = pool === undefined ? { profile, unsafeLocal } : { pool };
-    const reward = judge?.id ?? (begin === undefined && verify === undefined ? 'nobody' : 'code');
+    const reward = judge?.id ?? parts.reward ?? (begin === undefined && verify === undefined ? 'nobody' : 'code');
     return {
       env,
       version,
@@ -136,6 +140,7 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
         ...(allow === undefined ? {} : { allow }),
         tool: 'browser_repl',
         ...limits,
+        ...parts.noted,
         reward,
         ...(judge === undefined ? {} : { judgePrompts: judge.promptHash }),
       },

@@ -4,7 +4,9 @@
 import { z } from 'zod';
 import { describeMiniwob, findMiniwobContent, keepMiniwobContent, type SuiteDescription } from '../../envs/index.ts';
 import { percent } from '../../util/index.ts';
+import { describeSuites } from '../environments.ts';
 import type { CommandSpec } from '../run-command.ts';
+import { textTable } from '../text-table.ts';
 
 const listSchema = z.strictObject({});
 
@@ -15,7 +17,7 @@ export const suiteList: CommandSpec<typeof listSchema> = {
   schema: listSchema,
   flags: [],
   action({ print }) {
-    const suites: readonly SuiteDescription[] = [describeMiniwob()];
+    const suites = describeSuites();
     print(describe(suites), { suites: suites.map((suite) => ({ ...suite })) });
     return Promise.resolve();
   },
@@ -28,11 +30,7 @@ function describe(suites: readonly SuiteDescription[]): string {
     ...[suite.tasks, suite.train, suite.test].map(String),
     ...[suite.oracle, suite.noop, suite.blind].map(figure),
   ]);
-  const table = [['suite', 'tasks', 'train', 'test', 'oracle', 'no-op', 'blind'], ...rows];
-  const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
-  return table
-    .map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '))
-    .join('\n');
+  return textTable([['suite', 'tasks', 'train', 'test', 'oracle', 'no-op', 'blind'], ...rows]);
 }
 
 const addSchema = z.strictObject({

@@ -1,0 +1,140 @@
+// Environments out of files: `tasks:<file>`, tasks on websites that others wrote, and `math:<file>`, questions with a number
+// as their answer. Their version is the content's hash: figures of other content do not compare.
+
+import { createHash } from 'node:crypto';
+import { type Action } from '../core/index.ts';
+import {
+  attachPolicy,
+  createMathEnv,
+  domainOf,
+  findSites,
+  loadTasks,
+  MATH,
+  mathProblems,
+  placeholdersOf,
+  showNumber,
+  taskFileVerifier,
+  webTasksOf,
+  withSites,
+  type EpisodePolicy,
+  type LoadedTask,
+  type MathProblem,
+  type TaskJudges,
+} from '../envs/index.ts';
+import type { EgressRule } from '../sandbox/index.ts';
+import { environmentSettings, type EnvironmentSettings } from './environment-settings.ts';
+import { openJudge, openTextJudge } from './judge-option.ts';
+import {
+  policies,
+  withoutEffect,
+  type EnvironmentTask,
+  type OpenedEnvironment,
+  type OpenEnvironmentOptions,
+} from './opened-environment.ts';
+import { openRows } from './task-source.ts';
+import { openWebsites } from './website-environments.ts';
+
+export const TASK_FILE = 'tasks:';
+export const MATH_FILE = 'math:';
+
+export async function openTaskFile(options: OpenEnvironmentOptions): Promise<OpenedEnvironment> {
+  const { config, signal } = options;
+  const rows = await openRows(config.env.slice(TASK_FILE.length), { signal, environment: process.env });
+  const read = loadTasks(rows);
+  const given = (config.site ?? '').split(',').filter((part) => part !== '');
+  const tasks = withSites(read, findSites(placeholdersOf(read), { given, environment: process.env }));
+  const specs = webTasksOf(tasks);
+  const judges = await taskJudges(config);
+  return openWebsites(
+    {
+      name: 'tasks',
+      version: hashOf(read),
+      tasks: specs.map((spec, i) => ({ ...spec, ...placeOf(tasks[i]) })),
+      egress: tasks.flatMap(({ startUrls }) => startUrls.flatMap(ownHost)),
+      allow: '*',
+      verify: taskFileVerifier(tasks, { judges: judges.asked }),
+      ...(judges.name === undefined ? {} : { reward: judges.name }),
+      noted: { env: config.env, ...(config.site === undefined ? {} : { site: config.site }) },
+    },
+    options,
+  );
+}
+
+/** The name under which halves and likeness of a task are known. */
+function placeOf({ id, split, group, startUrls }: LoadedTask): Pick<EnvironmentTask, 'id' | 'split' | 'group'> {
+  return {
+    id,
+    split: split === 'train' || split === 'test' ? split : null,
+    group: group ?? domainOf(startUrls[0]),
+  };
+}
+
+/** What checks ask of a model, where one is named without a --reward that would take the checks' place. */
+async function taskJudges(config: EnvironmentSettings): Promise<{ asked: TaskJudges; name?: string }> {
+  if ((config.reward ?? 'code') !== 'code' || config.judgeModel === undefined) return { asked: {} };
+  const text = await openTextJudge(config);
+  const episode = await openJudge({ ...config, reward: 'outcome' });
+  const rubric = await openJudge({ ...config, reward: 'rubric' });
+  if (text === undefined || episode === undefined || rubric === undefined) return { asked: {} };
+  return { asked: { text, episode, rubric }, name: `code+${config.judgeModel}` };
+}
+
+/** A file that names a server of this machine or its network means it. */
+function ownHost(url: string): readonly EgressRule[] {
+  const { hostname, port, protocol } = new URL(url);
+  const host = hostname.replace(/^\[(.*)\]$/u, '$1');
+  return [{ host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) }];
+}
+
+/** Flags that a question in words heeds. */
+const OF_MATH = ['env', 'sessions', 'turnTokens', 'reward'];
+const QUESTIONS = 64;
+const REPLY_TOKENS = 2_048;
+
+export async function openMathFile({ config, signal }: OpenEnvironmentOptions): Promise<OpenedEnvironment> {
+  for (const name of Object.keys(environmentSettings)) {
+    const value = config[name as keyof EnvironmentSettings];
+    if (value !== undefined && !OF_MATH.includes(name)) throw withoutEffect(name, `not for ${config.env}`);
+  }
+  if (config.reward !== undefined && config.reward !== 'code') throw withoutEffect('reward', 'always code here');
+  const problems = mathProblems(
+    await openRows(config.env.slice(MATH_FILE.length), { signal, environment: process.env }),
+  );
+  const { sessions = QUESTIONS, turnTokens = REPLY_TOKENS } = config;
+  const env = createMathEnv({ problems, capacity: sessions });
+  const rows = problems.map(({ id }, i): EnvironmentTask => ({
+    id,
+    split: null,
+    group: id,
+    instance: (seed) => ({ ...env.task(i), seed }),
+  }));
+  return {
+    env,
+    version: hashOf(problems.map(({ id, question, answer }) => [id, question, showNumber(answer)])),
+    isSeeded: false,
+    firstEvalSeed: 0,
+    tasks: () => rows,
+    ...policies(MATH, mathPolicies(problems), (policy) => attachPolicy(env, policy)),
+    reward: 'code',
+    turnTokens,
+    product: undefined,
+    noted: { env: config.env, sessions, turnTokens },
+    deadlines: {},
+    [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
+  };
+}
+
+function mathPolicies(problems: readonly MathProblem[]): Readonly<Record<'oracle' | 'noop' | 'blind', EpisodePolicy>> {
+  const answers = new Map(problems.map(({ id, answer }) => [`${MATH}/${id}`, showNumber(answer)]));
+  const always = (action: Action): ReturnType<EpisodePolicy['begin']> => ({ act: () => Promise.resolve(action) });
+  const answer = (number: string): Action => ({ kind: 'answer', text: `#### ${number}` });
+  return {
+    oracle: { name: 'oracle', begin: ({ id }) => always(answer(answers.get(id) ?? '')) },
+    noop: { name: 'noop', begin: () => always({ kind: 'malformed', problem: 'the reply is empty', text: '' }) },
+    blind: { name: 'blind', begin: () => always(answer('1')) },
+  };
+}
+
+function hashOf(content: unknown): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 12);
+}

@@ -25,13 +25,17 @@ const send = (message: Told): void => {
     process.send?.(messages);
   });
 };
-const { model, files, threads, contextLength } = JSON.parse(process.argv[2]) as EngineProcessOptions;
+const { model, files, threads, contextLength, decodeWeights } = JSON.parse(process.argv[2]) as EngineProcessOptions;
 // It is of no use without the one that serves, and Ctrl-C is for that one.
 process.on('disconnect', () => process.exit());
 process.on('SIGINT', () => undefined);
 
 const open = async () => {
-  const common = { modelName: model, ...(threads === undefined ? {} : { threads }) };
+  const common = {
+    modelName: model,
+    ...(threads === undefined ? {} : { threads }),
+    ...(decodeWeights === undefined ? {} : { decodeWeights }),
+  };
   if (files !== undefined) {
     const { family, config, weights, tokenizer } = await openPretrained(files, { contextLength });
     return { backend: new EmbeddedBackend({ ...common, config, weights }), architecture: family, tokenizer };

@@ -2,6 +2,7 @@
 // tokens as they are drawn. Data only, since nothing else crosses processes.
 
 import { isAbort, TabwrightError, type Boundary, type JsonValue } from '../core/index.ts';
+import type { DecodeWeights } from '../engine/index.ts';
 import type { ModelFiles } from './model-source.ts';
 
 export type EngineProcessOptions = {
@@ -10,6 +11,8 @@ export type EngineProcessOptions = {
   readonly files?: ModelFiles | undefined;
   readonly threads?: number | undefined;
   readonly contextLength?: number | undefined;
+  /** How samplers hold weights; see `EmbeddedBackendOptions`. */
+  readonly decodeWeights?: DecodeWeights | undefined;
 };
 
 /** Handle 0 is the backend; trainers and samplers have those that they were made with. */

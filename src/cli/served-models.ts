@@ -2,7 +2,7 @@
 // clients may use beside a model's own is said here too.
 
 import { TabwrightError } from '../core/index.ts';
-import { exportAdapter } from '../engine/index.ts';
+import { exportAdapter, type DecodeWeights } from '../engine/index.ts';
 import type { ServedModel } from '../server/index.ts';
 import {
   chatFormat,
@@ -26,6 +26,8 @@ export type ServedModelsOptions = {
   readonly threads: number | undefined;
   /** Longest sequence of pretrained models. Default the engine's. */
   readonly contextLength: number | undefined;
+  /** How samplers hold the weights of pretrained models. Default `f32`. */
+  readonly decodeWeights?: DecodeWeights | undefined;
   /** How pretrained models speak. Default as the known model of that name or of an alias, else by their own template. */
   readonly chatFormat: string | undefined;
   readonly signal: AbortSignal;
@@ -55,11 +57,11 @@ export async function openServedModels(options: ServedModelsOptions): Promise<re
 async function openServed(
   name: string,
   aliases: readonly string[],
-  { threads, contextLength, chatFormat: asked, signal, onProgress, warn }: ServedModelsOptions,
+  { threads, contextLength, decodeWeights, chatFormat: asked, signal, onProgress, warn }: ServedModelsOptions,
 ): Promise<OpenedModel> {
   const files = await findPretrained(name, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
   const open = async () => {
-    const backend = await openEngineProcess({ model: name, files, threads, contextLength }, signal);
+    const backend = await openEngineProcess({ model: name, files, threads, contextLength, decodeWeights }, signal);
     return { backend, architecture: backend.architecture, exportAdapter: toPeft };
   };
   if (files === undefined) {

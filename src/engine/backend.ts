@@ -19,6 +19,7 @@ import { PackedRuntime } from './packed-runtime.ts';
 import { EmbeddedSampler } from './sampler.ts';
 import type { Feeds, SessionOptions } from './session.ts';
 import { EmbeddedTrainer, executionOf, type Execution, type SamplerSnapshot } from './trainer.ts';
+import type { DecodeWeights } from './step-weights.ts';
 import { WeightCache } from './weight-cache.ts';
 import { weightFeeds, type Weights } from './weights.ts';
 import { SamplerRuntime, WholeDecoder } from './whole-decoder.ts';
@@ -35,6 +36,12 @@ export type EmbeddedBackendOptions = SessionOptions & {
   readonly scored?: 'all' | 'weighted';
   /** How models are run; see `EmbeddedTrainerOptions`. Default by the size of the model. */
   readonly execution?: Execution;
+  /**
+   * How samplers of a large model hold the matrices of its base while they decode. With `q8` and `q4` they read less memory,
+   * and what is sampled comes from rounded weights; prompts are read, given tokens scored and models trained with the whole
+   * ones. Default `f32`.
+   */
+  readonly decodeWeights?: DecodeWeights;
   /** Floats of keys and values of prompts that each sampler of a large model keeps. Default 2^26, 256 MiB. */
   readonly maxPrefixFloats?: number;
   /** Floats of weights kept in memory for samplers opened from folders, beyond the base. Default 2^28, 1 GiB. */
@@ -65,9 +72,16 @@ export class EmbeddedBackend implements Backend {
     this.#options = options;
     this.#fingerprint = fingerprintOf(config, weights);
     this.#baseFeeds = weightFeeds(weights);
-    const { execution = executionOf(weights), threads } = options;
+    const { execution = executionOf(weights), threads, decodeWeights = 'f32' } = options;
     if (execution === 'layers' && PackedRuntime.suits(config))
-      this.#packed = new PackedRuntime(config, weights, threads === undefined ? {} : { threads });
+      this.#packed = new PackedRuntime(config, weights, {
+        decodeWeights,
+        ...(threads === undefined ? {} : { threads }),
+      });
+    else if (decodeWeights !== 'f32') {
+      const message = `${modelName} is too small, or of a shape, that it decodes with its weights as they are; ${decodeWeights} is for larger models.`;
+      throw new TabwrightError('backend', message, { code: 'bad-decode-weights', details: { decodeWeights } });
+    }
     this.#cache = new WeightCache({ maxFloats: options.maxSamplerFloats ?? DEFAULT_SAMPLER_FLOATS });
   }
 

@@ -12,6 +12,7 @@ export {
   type FetchModelOptions,
   type FetchProgress,
 } from './formats/hub/fetch-model.ts';
+export { createHubClient } from './formats/hub/hub-client.ts';
 export { mergedTensors, type MergeOptions } from './formats/merged-tensors.ts';
 export { writeMergedFolder, type MergedFolder } from './formats/merged-folder.ts';
 export {
@@ -40,6 +41,7 @@ export { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-c
 export { loadPretrained, type PretrainedModel, type PretrainedOptions } from './pretrained.ts';
 export { EmbeddedSampler } from './sampler.ts';
 export { EmbeddedTrainer, type EmbeddedTrainerOptions } from './trainer.ts';
+export { DECODE_WEIGHTS, type DecodeWeights } from './step-weights.ts';
 export type { WeightSource } from './weight-source.ts';
 export { initWeights, Weights, weightSpecs } from './weights.ts';
 export { SamplerRuntime } from './whole-decoder.ts';

@@ -6,16 +6,23 @@ import { loraParts, loraSpecs, type LoraConfig } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
 import { packedStepGraph } from './packed-step.ts';
 import { Session, type SessionOptions } from './session.ts';
+import { checkDecodeWeights, stepWeights, type DecodeWeights } from './step-weights.ts';
 import type { Weights } from './weights.ts';
+
+export type PackedRuntimeOptions = SessionOptions & {
+  /** Default `f32`. */
+  readonly decodeWeights?: DecodeWeights;
+};
 
 export class PackedRuntime {
   readonly config: ModelConfig;
   readonly weights: Weights;
-  readonly #options: SessionOptions;
+  readonly #options: PackedRuntimeOptions;
   readonly #readers = new Map<string, LayeredModel>();
   #step: { readonly adapted: boolean; readonly session: Promise<Session> } | undefined;
 
-  constructor(config: ModelConfig, weights: Weights, options: SessionOptions = {}) {
+  constructor(config: ModelConfig, weights: Weights, options: PackedRuntimeOptions = {}) {
+    checkDecodeWeights(weights, options.decodeWeights ?? 'f32');
     this.config = config;
     this.weights = weights;
     this.#options = options;
@@ -33,11 +40,13 @@ export class PackedRuntime {
   async step(adapted: boolean): Promise<{ readonly session: Session; readonly adapted: boolean }> {
     const known = this.#step;
     if (known && (known.adapted || !adapted)) return { session: await known.session, adapted: known.adapted };
-    const { flat, specs } = this.weights;
-    const bytes = new Uint8Array(flat.buffer, flat.byteOffset, flat.byteLength);
     const session = Promise.resolve(known?.session)
       .then((before) => before?.release())
-      .then(() => Session.compile(packedStepGraph({ config: this.config, specs, adapted }), this.#options, bytes));
+      .then(() => {
+        const weights = stepWeights(this.weights, this.#options.decodeWeights ?? 'f32');
+        const graph = packedStepGraph({ config: this.config, weights, adapted });
+        return Session.compile(graph, this.#options, weights.bytes());
+      });
     this.#step = { adapted, session };
     return { session: await session, adapted };
   }

@@ -7,7 +7,7 @@ import { cachedAttention, cacheMaskInputs } from './cached-attention.ts';
 import { Graph, type Shape, type Value } from './graph.ts';
 import { isSliding, type ModelConfig } from './model-config.ts';
 import { ropeAngles } from './rope-tables.ts';
-import { elements, type Weights, type WeightSpec } from './weights.ts';
+import { gemm, type StepWeights } from './step-weights.ts';
 
 /** Matrices of a layer that are one product: those that read the same vector. */
 export const PRODUCTS = {
@@ -18,19 +18,6 @@ export const PRODUCTS = {
 } as const;
 export type ProductName = keyof typeof PRODUCTS;
 
-/** Where a weight lies in the bytes of all, by engine name. */
-export type Places = ReadonlyMap<string, { readonly at: number; readonly shape: readonly number[] }>;
-
-export function placesOf({ specs }: Pick<Weights, 'specs'>): Places {
-  const places = new Map<string, { at: number; shape: readonly number[] }>();
-  let at = 0;
-  for (const { name, shape } of specs) {
-    places.set(name, { at, shape });
-    at += 4 * elements(shape);
-  }
-  return places;
-}
-
 /** The input that holds an adapter of a product: `<layer>.<product>.a` [R, in] and `.b` [out, R], scaled already. */
 export function adapterInput(layer: number | 'head', product: ProductName | 'head', side: 'a' | 'b'): string {
   return layer === 'head' ? `head.${side}` : `${layer}.${product}.${side}`;
@@ -38,7 +25,7 @@ export function adapterInput(layer: number | 'head', product: ProductName | 'hea
 
 export type PackedStep = {
   readonly config: ModelConfig;
-  readonly specs: readonly WeightSpec[];
+  readonly weights: StepWeights;
   readonly adapted: boolean;
 };
 
@@ -47,21 +34,13 @@ export type PackedStep = {
  * `past.value.<layer>` [B, K, S, F]; `mask` [B, 1, 1, 1 + S] (and `mask.sliding`), the new token first. Outputs
  * `logprobs` and `probabilities` [B, V], and the new tokens' `key.<layer>` and `value.<layer>` [B, K, 1, F].
  */
-export function packedStepGraph({ config, specs, adapted }: PackedStep): Graph {
+export function packedStepGraph({ config, weights, adapted }: PackedStep): Graph {
   const { hiddenSize, intermediateSize, vocabSize, layers, rmsNormEps } = config;
   const g = new Graph();
-  const places = placesOf({ specs });
   const op = (name: string, inputs: readonly (Value | undefined)[], width: number): Value =>
     g.node1(name, inputs, { type: 'float32', shape: ['B', width] });
-  /** Weights that lie one after the other, as one. */
-  const stored = (names: readonly string[]): Value => {
-    const parts = names.map((name) => places.get(name)!);
-    const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
-    const shape = [rows, ...parts[0].shape.slice(1)];
-    return g.external('float32', shape, { at: parts[0].at, bytes: 4 * elements(shape) });
-  };
   const norm = (x: Value, name: string, shape = x.shape): Value => {
-    const w = stored([name]);
+    const w = weights.vector(g, [name]);
     const weight = config.normsAddOne ? g.node1('Add', [w, g.scalar(1)], { type: 'float32', shape: w.shape }) : w;
     const attributes = { axis: -1, epsilon: { float: rmsNormEps }, stash_type: 1 };
     return g.node1('SimplifiedLayerNormalization', [x, weight], { type: 'float32', shape }, { attributes });
@@ -71,20 +50,19 @@ export function packedStepGraph({ config, specs, adapted }: PackedStep): Graph {
       layer === 'head'
         ? [config.tieEmbeddings ? 'embed' : 'head']
         : PRODUCTS[name as ProductName].map((part) => `${layer}.${part}`);
-    const w = stored(names);
-    const [out, width] = w.shape as [number, number];
-    const gemm = (a: Value, b: Value, columns: number | string, sum?: Value): Value =>
-      g.node1('Gemm', [a, b, sum], { type: 'float32', shape: ['B', columns] }, { attributes: { transB: 1 } });
     let sum = residual;
     if (adapted && !(layer === 'head' && config.tieEmbeddings)) {
+      const [out, width] = weights.shape(names);
       const rank = `R.${layer}.${name}`;
       const a = g.input(adapterInput(layer, name, 'a'), 'float32', [rank, width]);
       const b = g.input(adapterInput(layer, name, 'b'), 'float32', [out, rank]);
-      sum = gemm(gemm(x, a, rank), b, out, sum);
+      sum = gemm(g, gemm(g, x, a), b, sum);
     }
-    const y = gemm(x, w, out, sum);
+    const y = weights.product(g, x, names, sum);
     const biases = names.map((part) => `${part}Bias`);
-    return places.has(biases[0]) ? op('Add', [y, stored(biases)], out) : y;
+    return weights.has(biases[0])
+      ? g.node1('Add', [y, weights.vector(g, biases)], { type: 'float32', shape: y.shape })
+      : y;
   };
   const addBlock = (stream: Value, x: Value, layer: number, name: 'output' | 'down'): Value => {
     if (!config.sandwichNorms) return product(x, layer, name, stream);

@@ -125,10 +125,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const open = (models: string, aliases?: string): Promise<readonly ServedModel[]> =>
+const open = (models: string, aliases?: string, decodeWeights?: 'q4'): Promise<readonly ServedModel[]> =>
   openServedModels({
     models,
     aliases,
+    decodeWeights,
     threads: 1,
     contextLength: undefined,
     chatFormat: undefined,
@@ -210,4 +211,12 @@ test(
     await expect(open(`gguf:${join(folder, 'none.gguf')}`)).rejects.toThrow(/none\.gguf/);
   },
   TIMEOUT,
+);
+
+test(
+  "rounded weights are asked for in the engine's process, which says where they cannot be had",
+  { timeout: TIMEOUT },
+  async () => {
+    await expect(open('nano', undefined, 'q4')).rejects.toMatchObject({ code: 'bad-decode-weights' });
+  },
 );

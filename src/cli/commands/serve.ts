@@ -29,6 +29,12 @@ const schema = z.strictObject({
   checkpoints: z.string().min(1).default('runs/serve').describe('folder of the checkpoints; what is there is served'),
   threads: z.int().min(1).max(256).optional().describe('threads of the engine (default: one a processor)'),
   contextLength: z.int().min(16).optional().describe('longest sequence of a pretrained model (default: 8192 at most)'),
+  decodeWeights: z
+    .enum(['f32', 'q8', 'q4'])
+    .default('f32')
+    .describe(
+      'weights that samplers of pretrained models decode with: as they are, or rounded to 8 or 4 bits, which is faster',
+    ),
   chatFormat: z
     .string()
     .min(1)
@@ -69,6 +75,7 @@ export const serve: CommandSpec<typeof schema> = {
       aliases: config.modelName,
       threads: config.threads,
       contextLength: config.contextLength,
+      decodeWeights: config.decodeWeights,
       chatFormat: config.chatFormat,
       signal,
       warn: note,

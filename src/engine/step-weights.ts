@@ -1,0 +1,168 @@
+// The weights of the decoding step, which are constants of its graph: as they are, or its matrices rounded to 4 or 8 bits
+// for products that read less memory. Rounded weights are for decoding alone; everything else keeps the whole ones.
+
+import { TabwrightError } from '../core/index.ts';
+import type { Graph, Shape, Value } from './graph.ts';
+import { elements, type Weights } from './weights.ts';
+
+/** `q4`: matrices of the layers in 4 bits, the head's in 8. `q8`: all of them in 8. */
+export const DECODE_WEIGHTS = ['f32', 'q8', 'q4'] as const;
+export type DecodeWeights = (typeof DECODE_WEIGHTS)[number];
+
+const BLOCK = 32;
+/** Bytes that a constant's place is a multiple of. */
+const ALIGNMENT = 64;
+
+export interface StepWeights {
+  has(name: string): boolean;
+  /** Of matrices or vectors that lie one after the other. */
+  shape(names: readonly string[]): readonly number[];
+  /** Weights that lie one after the other, as one. */
+  vector(g: Graph, names: readonly string[]): Value;
+  /** x W^T + sum for x [B, in] and matrices [out, in] that lie one after the other. */
+  product(g: Graph, x: Value, names: readonly string[], sum?: Value): Value;
+  /** What the constants lie in, once the graph is made. */
+  bytes(): Uint8Array;
+}
+
+/** Refuses matrices that do not divide into blocks. */
+export function checkDecodeWeights({ specs }: Weights, kind: DecodeWeights): void {
+  const odd = specs.find(({ shape }) => shape.length === 2 && shape[1] % BLOCK !== 0);
+  if (kind === 'f32' || odd === undefined) return;
+  const message = `${kind} keeps weights in blocks of ${BLOCK}, and ${odd.tensor} is ${odd.shape[1]} wide; decode with f32.`;
+  throw new TabwrightError('backend', message, { code: 'bad-decode-weights', details: { kind, tensor: odd.tensor } });
+}
+
+export function stepWeights(weights: Weights, kind: DecodeWeights): StepWeights {
+  return kind === 'f32' ? plainWeights(weights) : roundedWeights(weights, kind === 'q4' ? 4 : 8);
+}
+
+type Place = { readonly at: number; readonly shape: readonly number[] };
+
+/** Where several weights lie that follow each other; places and sizes in floats. */
+function placing({ specs }: Weights) {
+  const places = new Map<string, Place>();
+  let at = 0;
+  for (const { name, shape } of specs) {
+    places.set(name, { at, shape });
+    at += elements(shape);
+  }
+  return {
+    has: (name: string) => places.has(name),
+    span: (names: readonly string[]): Place & { readonly size: number } => {
+      const parts = names.map((name) => places.get(name)!);
+      const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
+      const shape = [rows, ...parts[0].shape.slice(1)];
+      return { at: parts[0].at, shape, size: elements(shape) };
+    },
+  };
+}
+
+function plainWeights(weights: Weights): StepWeights {
+  const { has, span } = placing(weights);
+  const stored = (g: Graph, names: readonly string[]): Value => {
+    const { at, shape, size } = span(names);
+    return g.external('float32', shape, { at: 4 * at, bytes: 4 * size });
+  };
+  return {
+    has,
+    shape: (names) => span(names).shape,
+    vector: stored,
+    product: (g, x, names, sum) => gemm(g, x, stored(g, names), sum),
+    bytes: () => bytesOf(weights.flat),
+  };
+}
+
+/** x W^T + sum. */
+export function gemm(g: Graph, x: Value, w: Value, sum?: Value): Value {
+  return g.node1('Gemm', [x, w, sum], float([x.shape[0], w.shape[0]]), { attributes: { transB: 1 } });
+}
+
+function roundedWeights(weights: Weights, bits: 4 | 8): StepWeights {
+  const { has, span } = placing(weights);
+  const parts: { readonly at: number; readonly bytes: Uint8Array }[] = [];
+  let length = 0;
+  const external = (g: Graph, type: 'float32' | 'uint8', shape: readonly number[], bytes: Uint8Array): Value => {
+    const value = g.external(type, shape, { at: length, bytes: bytes.length });
+    parts.push({ at: length, bytes });
+    length += ALIGNMENT * Math.ceil(bytes.length / ALIGNMENT);
+    return value;
+  };
+  return {
+    has,
+    shape: (names) => span(names).shape,
+    vector: (g, names) => {
+      const { at, shape, size } = span(names);
+      return external(g, 'float32', shape, bytesOf(weights.flat.subarray(at, at + size)));
+    },
+    product: (g, x, names, sum) => {
+      const { at, shape, size } = span(names);
+      const [rows, width] = shape;
+      const own = names.some((name) => name === 'head' || name === 'embed') ? 8 : bits;
+      const { values, scales, zeros } = roundBlocks(weights.flat.subarray(at, at + size), width, own);
+      const blocks = width / BLOCK;
+      const inputs = [
+        x,
+        external(g, 'uint8', [rows, blocks, (BLOCK * own) / 8], values),
+        external(g, 'float32', [rows * blocks], bytesOf(scales)),
+        external(g, 'uint8', [zeros.length], zeros),
+      ];
+      const attributes = { K: width, N: rows, bits: own, block_size: BLOCK, accuracy_level: 4 };
+      const y = g.node1('MatMulNBits', inputs, float([x.shape[0], rows]), { attributes, domain: 'com.microsoft' });
+      return sum === undefined ? y : g.node1('Add', [sum, y], float(y.shape));
+    },
+    bytes: () => {
+      const all = new Uint8Array(length);
+      for (const { at, bytes } of parts) all.set(bytes, at);
+      return all;
+    },
+  };
+}
+
+export type RoundedBlocks = {
+  /** Two to a byte with 4 bits, the first one low. */
+  readonly values: Uint8Array;
+  readonly scales: Float32Array;
+  /** One a block, packed likewise, each row beginning with a byte of its own. */
+  readonly zeros: Uint8Array;
+};
+
+/** Rows of `width` to scale x (value - zero) in blocks, each over the range that its weights and 0 take. */
+export function roundBlocks(weights: Float32Array, width: number, bits: 4 | 8): RoundedBlocks {
+  const most = 2 ** bits - 1;
+  const blocks = width / BLOCK;
+  const zeroBytes = Math.ceil((blocks * bits) / 8);
+  const values = new Uint8Array((weights.length * bits) / 8);
+  const scales = new Float32Array(weights.length / BLOCK);
+  const zeros = new Uint8Array((weights.length / width) * zeroBytes);
+  const put = (target: Uint8Array, index: number, value: number): void => {
+    if (bits === 8) target[index] = value;
+    else target[index >> 1] |= value << (4 * (index & 1));
+  };
+  for (let block = 0; block < scales.length; block++) {
+    const start = block * BLOCK;
+    let low = 0;
+    let high = 0;
+    for (let i = start; i < start + BLOCK; i++) {
+      const weight = weights[i];
+      if (weight < low) low = weight;
+      else if (weight > high) high = weight;
+    }
+    const scale = Math.fround((high - low) / most) || 1;
+    const zero = Math.round(-low / scale);
+    scales[block] = scale;
+    put(zeros, Math.floor(block / blocks) * zeroBytes * (8 / bits) + (block % blocks), zero);
+    for (let i = start; i < start + BLOCK; i++) {
+      put(values, i, Math.min(most, Math.max(0, Math.round(weights[i] / scale) + zero)));
+    }
+  }
+  return { values, scales, zeros };
+}
+
+function float(shape: Shape): { readonly type: 'float32'; readonly shape: Shape } {
+  return { type: 'float32', shape };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

@@ -6,6 +6,7 @@ import type { CdpConnection } from '../browser/index.ts';
 import { createActionLog, type ActionLog } from './action-log.ts';
 import type { HostCallContext, HostCalls } from './cell-calls.ts';
 import { createCdpPolicy } from './cdp-policy.ts';
+import { hostTab, type HostTab } from './host-tab.ts';
 import { HOST_METHODS } from './method-registry.ts';
 import { connectRaw } from './raw-connection.ts';
 import { attachedPage } from './methods/attach.ts';
@@ -28,6 +29,8 @@ export interface BrowserCalls extends HostCalls {
   runtimeEnded(): void;
   /** PNG of the page that was acted on last, taken on a session of the host's own; for judges. Undefined when the page does not answer. */
   screenshot(options: { readonly signal: AbortSignal; readonly deadlineMs: number }): Promise<Uint8Array | undefined>;
+  /** The page that was acted on last, for a look of the host's own. Undefined when there is none. */
+  tab(options: { readonly signal: AbortSignal; readonly deadlineMs: number }): Promise<HostTab | undefined>;
 }
 
 export type HostCallsOptions = {
@@ -120,5 +123,7 @@ export function createHostCalls(options: HostCallsOptions): BrowserCalls {
       if (target === undefined || browser.state(target.sessionId).dialog !== undefined) return undefined;
       return hostScreenshot(scope, target.targetId);
     },
+    tab: ({ signal, deadlineMs }) =>
+      hostTab(createScope({ browser, signal, deadlineMs, now: monotonic }), actedOn ?? browser.attached?.targetId),
   };
 }

@@ -18,6 +18,7 @@ export { createHttpGet, type HttpGet, type HttpGetOptions } from './methods/http
 export { BROWSER_LIMITS, launchJailedBrowser, type JailedBrowserOptions } from './jailed-browser.ts';
 export { jailedCell, type JailedCell, type JailedCellOptions } from './jailed-cell.ts';
 export { openLocalSession, type LocalSessionOptions } from './local-session.ts';
+export type { HostTab } from './host-tab.ts';
 export type { ReplSession, SessionHealth, SessionWait } from './session.ts';
 export type { SessionLease } from './lease.ts';
 export {

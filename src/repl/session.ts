@@ -10,6 +10,7 @@ import type { CellChildOptions } from './cell-child.ts';
 import { createCellProcess, type CellProcess, type CellRequest } from './cell-process.ts';
 import { createHostCalls, type HostCallsOptions } from './host-calls.ts';
 import { CELL_METHODS, helpTexts } from './method-registry.ts';
+import type { HostTab } from './host-tab.ts';
 import { createReplId } from './repl-id.ts';
 
 export type SessionWait = {
@@ -33,6 +34,8 @@ export interface ReplSession extends AsyncDisposable {
   navigate(url: string, wait: SessionWait): Promise<void>;
   /** PNG of what that tab shows, taken by the host; undefined when it does not answer. */
   screenshot(wait: SessionWait): Promise<Uint8Array | undefined>;
+  /** That tab for a look of the host's own, for graders; undefined when there is none. Missing where the host is somebody else's. */
+  tab?(wait: SessionWait): Promise<HostTab | undefined>;
   /** Whether browser and runtime answer. Rejects with the signal's reason only. */
   health(wait: SessionWait): Promise<SessionHealth>;
   /** Bytes that its processes hold, as jails count them; undefined where that is not known. */
@@ -115,6 +118,7 @@ export async function openReplSession({
       await host.call('gotoUrl', [url], { cell: HOST, deadlineMs, signal: wait });
     },
     screenshot: ({ signal: wait, deadlineMs = DEADLINE_MS }) => host.screenshot({ signal: wait, deadlineMs }),
+    tab: ({ signal: wait, deadlineMs = DEADLINE_MS }) => host.tab({ signal: wait, deadlineMs }),
     async health({ signal: wait, deadlineMs = DEADLINE_MS }) {
       const onExpiry = (): Error => notAnswering(deadlineMs);
       try {

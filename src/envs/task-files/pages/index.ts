@@ -1,0 +1,5 @@
+// Pages for graders: frozen, and read apart from the page that was frozen.
+
+export { freezePage, type FrozenPage } from './frozen-page.ts';
+export { freezeAt } from './open-own-page.ts';
+export { readFrozen, type FrozenRead } from './read-frozen.ts';

@@ -1,0 +1,78 @@
+// Reads a frozen page by the expressions of a task file: in a page of the host's own, in a context of its own, offline and
+// without scripts. Expressions come from the file; the page that was frozen only gives the nodes.
+
+import { TabwrightError } from '../../../core/index.ts';
+import type { HostTab } from '../../../repl/index.ts';
+import { withDeadline } from '../../../util/index.ts';
+import type { FrozenPage } from './frozen-page.ts';
+import { REBUILD_SOURCE } from './rebuild-source.ts';
+
+export type FrozenRead = {
+  /** An expression over `document`; empty: the page's source. */
+  readonly locator: string;
+  readonly prepare: readonly string[];
+};
+
+export type ReadOptions = {
+  readonly signal: AbortSignal;
+  /** Milliseconds. Default 30,000. */ readonly deadlineMs?: number;
+};
+
+/** The text of what each expression gives; null where it gives nothing or fails, as where the page has no such thing. */
+export async function readFrozen(
+  tab: HostTab,
+  page: FrozenPage,
+  reads: readonly FrozenRead[],
+  { signal, deadlineMs = 30_000 }: ReadOptions,
+): Promise<readonly (string | null)[]> {
+  const { root } = tab.connection;
+  const onExpiry = (): Error =>
+    new TabwrightError('env', `A frozen page could not be read within ${deadlineMs} ms.`, { code: 'frozen-page-slow' });
+  const { browserContextId } = await root.send('Target.createBrowserContext', { disposeOnDetach: true });
+  try {
+    return await withDeadline({ ms: deadlineMs, signal, onExpiry }, async () => {
+      const texts: (string | null)[] = [];
+      // A page for each: what one prepares is not there for the next.
+      for (const read of reads) texts.push(await readOne(tab, page, read, browserContextId));
+      return texts;
+    });
+  } finally {
+    // Its pages end with it, also one in which an expression goes on for ever.
+    if (!tab.connection.closed) await root.send('Target.disposeBrowserContext', { browserContextId });
+  }
+}
+
+async function readOne(
+  { connection, attach }: HostTab,
+  { nodes }: FrozenPage,
+  { locator, prepare }: FrozenRead,
+  browserContextId: string,
+): Promise<string | null> {
+  const { targetId } = await connection.root.send('Target.createTarget', { url: 'about:blank', browserContextId });
+  const session = connection.session(await attach(targetId));
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', {
+    offline: true,
+    latency: 0,
+    downloadThroughput: 0,
+    uploadThroughput: 0,
+  });
+  await session.send('Emulation.setScriptExecutionDisabled', { value: true });
+  const built = await session.send('Runtime.evaluate', {
+    expression: `(${REBUILD_SOURCE})(${JSON.stringify(nodes)})`,
+    returnByValue: true,
+  });
+  if (built.exceptionDetails !== undefined) {
+    const reason = built.exceptionDetails.exception?.description ?? built.exceptionDetails.text;
+    throw new TabwrightError('env', `A frozen page could not be built: ${reason}`, { code: 'frozen-page-broken' });
+  }
+  if (locator === '') return String(built.result.value);
+  for (const expression of prepare) await session.send('Runtime.evaluate', { expression, timeout: 5_000 });
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    // A value that is no text is told as text there, where what it is is known.
+    expression: `(() => { const value = (${locator}); return value === null || value === undefined ? null : String(value); })()`,
+    returnByValue: true,
+    timeout: 5_000,
+  });
+  return exceptionDetails !== undefined || typeof result.value !== 'string' ? null : result.value;
+}

@@ -1,0 +1,115 @@
+// Freezes the end of an episode for its task's checks: the last address, what page targets hold, what sites say their
+// state is. The tab that was acted on is looked at and left where it is; other pages are opened beside it.
+
+import { TabwrightError, type JsonValue } from '../../core/index.ts';
+import type { HostTab, SessionLease } from '../../repl/index.ts';
+import { withDeadline } from '../../util/index.ts';
+import { targetKey, type NetworkEvent, type Snapshot } from './grade/index.ts';
+import type { LoadedTask, PageTarget } from './loaded-task.ts';
+import { freezeAt, freezePage, readFrozen, type FrozenPage } from './pages/index.ts';
+
+export type TakeSnapshotOptions = {
+  readonly answer: string | undefined;
+  readonly session: SessionLease;
+  readonly network?: readonly NetworkEvent[];
+  readonly signal: AbortSignal;
+};
+
+/** Milliseconds for the tab to be found and to give its tree. */
+const TAB_MS = 15_000;
+
+export async function takeSnapshot({ id, checks }: LoadedTask, options: TakeSnapshotOptions): Promise<Snapshot> {
+  const { answer, session, network, signal } = options;
+  const targets = checks.flatMap((check) => (check.kind === 'page-content' ? check.targets : []));
+  const stateUrls = [...new Set(checks.flatMap((check) => (check.kind === 'state' ? [check.stateUrl] : [])))];
+  const looks = targets.length > 0 || stateUrls.length > 0 || checks.some(({ kind }) => kind === 'final-url');
+  const texts = new Map<string, string | null>();
+  const states = new Map<string, JsonValue>();
+  if (!looks) return { answer, url: undefined, texts, states, network };
+  const tab = await tabOf(session, id, signal);
+  for (const [key, read] of await readTargets(tab, targets, signal)) texts.set(key, read);
+  for (const url of stateUrls) states.set(url, await readState(tab, url, signal));
+  return { answer, url: tab.url, texts, states, network };
+}
+
+async function tabOf(session: SessionLease, id: string, signal: AbortSignal): Promise<HostTab> {
+  if (session.tab === undefined) {
+    throw new TabwrightError(
+      'config',
+      `The task ${id} is judged by its pages, and a browser of this kind cannot be looked into: use a local one.`,
+      {
+        code: 'no-host-view',
+        details: { task: id },
+      },
+    );
+  }
+  const tab = await session.tab({ signal, deadlineMs: TAB_MS });
+  if (tab !== undefined) return tab;
+  throw new TabwrightError('env', `The task ${id} is judged by its pages, and there is no tab left.`, {
+    code: 'no-tab',
+    details: { task: id },
+  });
+}
+
+async function readTargets(
+  tab: HostTab,
+  targets: readonly PageTarget[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string | null>> {
+  const frozen = new Map<string, FrozenPage | undefined>();
+  const texts = new Map<string, string | null>();
+  for (const target of targets) {
+    const url = addressOf(target.page, tab.url);
+    const place = url ?? 'last';
+    if (!frozen.has(place)) {
+      frozen.set(place, url === undefined ? await freezeTab(tab, signal) : await freezeAt(tab, url, { signal }));
+    }
+    const page = frozen.get(place);
+    const [text] = page === undefined ? [null] : await readFrozen(tab, page, [target], { signal });
+    texts.set(targetKey(target), text);
+  }
+  return texts;
+}
+
+/** Undefined for the tab itself. */
+function addressOf(page: PageTarget['page'], last: string): string | undefined {
+  if (page === 'last') return undefined;
+  if (typeof page === 'object') return page.url.replaceAll('__last_url__', last);
+  // The post that a page of comments belongs to: /f/<forum>/<number>, whatever follows.
+  return /^https?:\/\/[^/]+\/f\/[^/]+\/\d+/u.exec(last)?.[0] ?? last;
+}
+
+/**
+ * Undefined where the page does not answer: an actor that leaves it so has not done its task, and must not be able to make
+ * the episode one that does not count. A browser that is gone throws.
+ */
+async function freezeTab(tab: HostTab, signal: AbortSignal): Promise<FrozenPage | undefined> {
+  const { connection, targetId, attach, url } = tab;
+  const session = connection.session(await attach(targetId));
+  const late = new Error('the page does not answer');
+  try {
+    return await withDeadline({ ms: TAB_MS, signal, onExpiry: () => late }, () => freezePage(session, url));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (connection.closed || (error !== late && !(error instanceof TabwrightError))) throw error;
+    return undefined;
+  } finally {
+    if (!connection.closed) await connection.root.send('Target.detachFromTarget', { sessionId: session.id });
+  }
+}
+
+async function readState(tab: HostTab, url: string, signal: AbortSignal): Promise<JsonValue> {
+  const page = await freezeAt(tab, url, { signal });
+  const [text] = await readFrozen(tab, page, [{ locator: `document.querySelector('pre').textContent`, prepare: [] }], {
+    signal,
+  });
+  try {
+    return JSON.parse(text ?? '') as JsonValue;
+  } catch (cause) {
+    throw new TabwrightError('env', `${url} shows no JSON in a <pre>, so the site's state is not known.`, {
+      code: 'no-state',
+      details: { url },
+      cause,
+    });
+  }
+}

@@ -42,6 +42,14 @@ export const websiteSettings = {
     .unwrap()
     .optional()
     .describe('of websites: what cells find, all of Node or what models in training are given (default: train)'),
+  sitesPort: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe(
+      "of our suites: loopback port of their sites, for a pool's browsers that are let there (default: a free one)",
+    ),
   site: z
     .string()
     .min(1)

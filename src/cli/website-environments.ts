@@ -38,7 +38,7 @@ export async function openWebSuiteEnvironment(
   open: OpenWebSuite,
   options: OpenEnvironmentOptions,
 ): Promise<OpenedEnvironment> {
-  const suite = await open({ signal: options.signal });
+  const suite = await open({ port: options.config.sitesPort });
   try {
     const { description, tasks, egress, policies: known } = suite;
     const { env: name } = options.config;

@@ -92,13 +92,16 @@ async function openJudgeModel(settings: JudgeSettings): Promise<JudgeModel> {
     ? (['openai', judgeModel.slice('openai:'.length)] as const)
     : (['openrouter', judgeModel.replace(/^openrouter:/, '')] as const);
   return createJudgeModel({
-    endpoint: createChatEndpoint({ model, ...(await chatAccess(service, judgeBaseUrl)) }),
+    endpoint: createChatEndpoint({ model, ...(await chatAccess(service, judgeBaseUrl)), ...PATIENCE }),
     structuredOutput: !judgePlainJson,
     ...(judgeParallel === undefined ? {} : { concurrency: judgeParallel }),
     ...(judgeTokens === undefined ? {} : { maxTokens: judgeTokens }),
     ...(judgePrices === undefined ? {} : { prices: readPrices(judgePrices) }),
   });
 }
+
+/** Models that think over many pictures take their time. */
+const PATIENCE = { attemptMs: 150_000, deadlineMs: 280_000 };
 
 function readPrices(text: string): JudgePrices {
   const [prompt, completion] = text.split(',').map(Number) as [number, number];

@@ -10,6 +10,11 @@ import type { ShownPicture } from './pictures.ts';
 export const judgeLimitsSchema = z.strictObject({
   maxPictures: z.int().min(0).max(1_000).default(50).describe('pictures of an episode that are looked at'),
   maxPictureBytes: z.int().positive().default(5_000_000).describe('larger pictures are left out, and counted'),
+  maxAllPictureBytes: z
+    .int()
+    .positive()
+    .default(15_000_000)
+    .describe('fewer pictures are shown where they are larger together'),
   maxLogCharacters: z.int().min(100).default(40_000).describe("characters of the host's log"),
   maxPageCharacters: z.int().min(100).default(10_000).describe("characters of one page's text"),
   maxPages: z.int().min(0).default(5).describe('texts of pages, the last ones'),

@@ -3,12 +3,12 @@
 
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { sendJson } from '../chat/fixtures/chat-server.ts';
 import {
   FAILURE,
   modelOf,
   promptOf,
   questionOf,
+  sendJson,
   serveJudge,
   SUCCESS,
   wholeAnswer,

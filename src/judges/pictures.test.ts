@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { choosePictures, evenly, mimeTypeOf } from './pictures.ts';
 
-const limits = { maxPictures: 50, maxPictureBytes: 100 };
+const limits = { maxPictures: 50, maxPictureBytes: 100, maxAllPictureBytes: 1_000 };
 const png = (...more: readonly number[]): Uint8Array =>
   Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...more]);
 const jpeg = Uint8Array.from([0xff, 0xd8, 0xff, 0xe0]);
@@ -36,4 +36,11 @@ it('of too many the first, the last and evenly between', () => {
   );
   expect(shown.map(({ number }) => number)).toEqual([1, 4, 7, 10]);
   expect(omitted.surplus).toEqual([2, 3, 5, 6, 8, 9]);
+});
+
+it('fewer where they are too large together, the last one in any case', () => {
+  const large = Array.from({ length: 10 }, (_, index) => png(index, ...new Array<number>(81).fill(0)));
+  const numbers = (maxAllPictureBytes: number): readonly number[] =>
+    choosePictures(large, { ...limits, maxAllPictureBytes }).shown.map(({ number }) => number);
+  expect([numbers(1_000).length, numbers(360), numbers(100), numbers(10)]).toEqual([10, [1, 4, 7, 10], [10], [10]]);
 });

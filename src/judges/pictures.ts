@@ -25,6 +25,8 @@ export type PictureLimits = {
   readonly maxPictures: number;
   /** Bytes of one picture. */
   readonly maxPictureBytes: number;
+  /** Bytes of all of them: endpoints refuse requests that are too large. */
+  readonly maxAllPictureBytes: number;
 };
 
 /** Of a run of equal pictures the last; of too many the first, the last and evenly between. */
@@ -43,9 +45,21 @@ export function choosePictures(pictures: readonly Uint8Array[], limits: PictureL
     if (bytes.byteLength > limits.maxPictureBytes) return refuse('tooLarge');
     return [{ number, part: { type: 'image', mimeType, dataB64: Buffer.from(bytes).toString('base64') } }];
   });
-  const wanted = new Set(evenly(usable.length, limits.maxPictures));
+  const wanted = wantedOf(
+    usable.map(({ part }) => (part.dataB64.length * 3) / 4),
+    limits,
+  );
   omitted.surplus.push(...usable.filter((_, index) => !wanted.has(index)).map(({ number }) => number));
   return { shown: usable.filter((_, index) => wanted.has(index)), omitted };
+}
+
+/** As many as there is room for. */
+function wantedOf(bytes: readonly number[], { maxPictures, maxAllPictureBytes }: PictureLimits): ReadonlySet<number> {
+  for (let most = Math.min(maxPictures, bytes.length); most > 1; most--) {
+    const wanted = evenly(bytes.length, most);
+    if (wanted.reduce((sum, index) => sum + bytes[index], 0) <= maxAllPictureBytes) return new Set(wanted);
+  }
+  return new Set(evenly(bytes.length, Math.min(maxPictures, 1)));
 }
 
 /** `most` of `count` positions: the last always, the first if there are two. */

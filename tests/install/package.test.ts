@@ -96,3 +96,12 @@ test('every folder can be imported, and the command runs, on plain Node', { time
   const { stdout } = await run(process.execPath, [join(installed, 'dist', 'cli', 'main.js'), '--version']);
   expect(stdout.trim()).toBe(version);
 });
+
+test('judges find their prompts in the installed package', { timeout: TIMEOUT }, async () => {
+  const script = `
+    import { createJudgeModel, createRubricJudge, createWebJudge } from 'tabwright/judges';
+    const model = createJudgeModel({ endpoint: { model: 'm', baseUrl: '', complete: async () => {} } });
+    for (const create of [createWebJudge, createRubricJudge]) process.stdout.write(create({ model }).promptHash.length + ' ');`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: consumer });
+  expect(stdout).toBe('64 64 ');
+});

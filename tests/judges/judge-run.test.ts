@@ -1,13 +1,15 @@
 // A finished run judged anew: figures that follow from known verdicts, what the judge gets to see of stored episodes, and
 // the command as a process. The endpoint is a stand-in whose verdicts are known; no browser is needed.
 
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeJudgedRun, judgedRunJson, judgeRun, type JudgeRunOptions } from '../../src/cli/judge-run.ts';
 import type { Asked } from '../../src/chat/fixtures/chat-server.ts';
-import type { ChatRecord, JsonObject, Outcome, Trajectory } from '../../src/core/index.ts';
+import { asJson, type ChatRecord, type JsonObject, type Outcome, type Trajectory } from '../../src/core/index.ts';
 import { createOutcomeJudge, createRubricJudge } from '../../src/judges/index.ts';
 import { FAILURE, modelOf, promptOf, serveJudge, SUCCESS } from '../../src/judges/fixtures/judge-server.ts';
 import { createRun, readRun, type ReadonlyRunFolder } from '../../src/store/index.ts';
@@ -38,7 +40,7 @@ function episode(id: string, answer: string, outcome: Outcome): Trajectory<ChatR
   const log = [
     { index: 1, ...act, helper: 'click', subject: { element: { role: 'button', name: 'Send "now"' } } },
     { index: 2, ...act, helper: 'pageInfo', effect: 'looks', subject: {} },
-  ];
+  ].map(asJson);
   const turn = (
     action: ChatRecord & { readonly info: JsonObject },
     text: string,
@@ -157,30 +159,63 @@ describe('a run judged anew', () => {
   });
 });
 
-describe('tabwright judge', () => {
-  it('prints figures, writes every verdict, and keeps the key to itself', { timeout: 120_000 }, async () => {
-    await using server = await serveJudge({ outcome_verdict: verdictByMark });
-    const output = join(folder, 'out', 'judged.json');
+describe('the commands of the guide', () => {
+  const KEY = 'sk-nobody-may-see';
+  /** What the guide says after `start`, with this test's run, endpoint and files. */
+  async function commandOf(start: string, url: string): Promise<readonly string[]> {
+    const guide = await readFile('docs/guide/judges.md', 'utf8');
+    const line = guide.split('\n').find((one) => one.startsWith(start))!;
+    const places: Readonly<Record<string, string>> = {
+      'runs/eval': join(folder, 'run'),
+      'http://127.0.0.1:8000/v1': url,
+      'judged.json': join(folder, 'out', 'judged.json'),
+      'runs/judge-cache': join(folder, 'cache'),
+    };
+    const words = line.slice(start.length).trim().split(' ');
+    return words.map((word) => places[word] ?? word);
+  }
+
+  it('judge: figures, every verdict in a file, and the key is kept', { timeout: 180_000 }, async () => {
+    await using server = await serveJudge({ webjudge_verdict: verdictByMark });
+    const args = await commandOf('npm run tabwright -- judge', server.url);
     const { code, stdout, stderr } = await runCli(
-      [
-        ...['judge', '--run', join(folder, 'run'), '--reward', 'outcome', '--judge-model', 'm', '--output', output],
-        ...['--judge-base-url', server.url, '--judge-prices', '2,10', '--judge-cache', join(folder, 'cache')],
-      ],
-      { env: { OPENROUTER_API_KEY: 'sk-nobody-may-see' } },
+      ['judge', ...args, '--judge-base-url', server.url, '--judge-prices', '2,10'],
+      { env: { OPENROUTER_API_KEY: KEY } },
     );
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/^precision +80\.0 % \[54\.8, 93\.0\] +\(12 of 15\)$/m);
-    expect(stdout).toContain(`41 calls, 451 + 287 tokens, $${((451 * 2 + 287 * 10) / 1e6).toFixed(4)}`);
-    const written = await readFile(output, 'utf8');
+    expect(stdout).toContain(`123 calls, 1353 + 861 tokens, $${((1353 * 2 + 861 * 10) / 1e6).toFixed(4)}`);
+    const written = await readFile(join(folder, 'out', 'judged.json'), 'utf8');
     const json = JSON.parse(written) as { episodes: readonly object[] };
     expect(json.episodes).toHaveLength(41);
     expect(json.episodes[0]).toMatchObject({ rollouts: 'lie', label: false, verdict: 'success', cached: false });
-    expect(server.asked[0].key).toBe('Bearer sk-nobody-may-see');
-    expect(stdout + stderr + written).not.toContain('sk-nobody-may-see');
+    expect(server.asked[0]).toMatchObject({ key: `Bearer ${KEY}`, body: { model: 'openai/o4-mini' } });
+    expect(stdout + stderr + written).not.toContain(KEY);
   });
 
-  it('refuses a judge without a model', { timeout: 60_000 }, async () => {
-    const { code, stderr } = await runCli(['judge', '--run', join(folder, 'run')]);
+  it('judge without pictures and schemas', { timeout: 180_000 }, async () => {
+    await using server = await serveJudge({ plain: verdictByMark });
+    const args = await commandOf('npm run tabwright -- judge runs/eval --reward', server.url);
+    const { code, stdout, stderr } = await runCli(['judge', join(folder, 'run'), '--reward', ...args]);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('41 calls, 451 + 287 tokens, cost not known');
+    expect(JSON.stringify(server.asked)).not.toContain('image_url');
+  });
+
+  it('the bench, on a set that is there; what is in the cache is not asked again', { timeout: 180_000 }, async () => {
+    await using server = await serveJudge({ webjudge_verdict: verdictByMark });
+    const args = await commandOf('npx tsx bench/judges.ts', server.url);
+    const all = ['--import', 'tsx', 'bench/judges.ts', ...args, '--set', join(folder, 'run'), '--base-url', server.url];
+    const bench = async (): Promise<string> => (await promisify(execFile)(process.execPath, all)).stdout;
+    expect(await bench()).toContain('123 calls');
+    // Four could not be judged, and are asked about again.
+    const again = await bench();
+    expect(again).toContain('12 calls');
+    expect(again).toMatch(/^false-positive rate +15\.0 % \[5\.2, 36\.0\] +\(3 of 20\)$/m);
+  });
+
+  it('a judge needs a model', { timeout: 120_000 }, async () => {
+    const { code, stderr } = await runCli(['judge', join(folder, 'run')]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('--judge-model')]);
   });
 });

@@ -11,7 +11,6 @@ import type { CommandSpec } from '../run-command.ts';
 import { writeOutput } from '../write-output.ts';
 
 const schema = z.strictObject({
-  run: z.string().min(1).describe('run folder whose episodes are judged; it is not changed'),
   rollouts: z.string().min(1).optional().describe('files of episodes, comma-separated (default: all)'),
   output: z.string().min(1).optional().describe('file for figures and every verdict, JSON'),
   criteria: z.string().min(1).optional().describe("text file with criteria in place of the judge's own"),
@@ -29,14 +28,15 @@ export const judge: CommandSpec<typeof schema> = {
   name: 'judge',
   summary: 'Judge the episodes of a finished run with a model, and compare its verdicts with those of the run.',
   examples: [
-    'judge --run runs/eval --judge-model openai/o4-mini',
-    'judge --run runs/eval --reward outcome --judge-model my-model --judge-base-url http://127.0.0.1:8000/v1 --judge-pictures 0',
+    'judge runs/eval --judge-model openai/o4-mini',
+    'judge runs/eval --reward outcome --judge-model my-model --judge-base-url http://127.0.0.1:8000/v1 --judge-pictures 0',
   ],
   schema,
   flags: [],
-  async action({ config, listener, signal, print }) {
+  operands: { name: '<run>', description: 'run folder whose episodes are judged; it is not changed' },
+  async action({ config, operands: [folder], listener, signal, print }) {
     const { output, rollouts, judgeParallel } = config;
-    const run = await readRun(config.run);
+    const run = await readRun(folder);
     const opened = await openJudge(config);
     if (opened === undefined) throw new TabwrightError('config', 'There is no judge.', { code: 'no-judge' });
     const criteria = config.criteria === undefined ? undefined : await readText(config.criteria);

@@ -1,7 +1,7 @@
 // The official client against a server that speaks the wire: what is sent, what comes back, and how every kind of
 // failure is told.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ServerResponse } from 'node:http';
 import { createChatEndpoint, type ChatEndpointOptions } from './chat-endpoint.ts';
 import { callOf, sendJson, serveChat, type Answer } from './fixtures/chat-server.ts';
@@ -91,6 +91,24 @@ describe('createChatEndpoint', () => {
       response_format: { type: 'json_schema', json_schema: { name: 'number', strict: true, schema } },
     });
     expect(server.asked[0].body).not.toHaveProperty('usage');
+  });
+
+  it('asks OpenRouter, and nobody else, for what it charged', async () => {
+    const bodies: unknown[] = [];
+    const answer = { choices: [{ finish_reason: 'stop', message: { content: 'x' } }] };
+    vi.stubGlobal('fetch', async (_: string, { body }: { readonly body: string }) => {
+      bodies.push(JSON.parse(body));
+      return Response.json(answer);
+    });
+    try {
+      for (const baseUrl of ['https://openrouter.ai/api/v1', 'https://openrouter.ai.example/v1']) {
+        await createChatEndpoint({ model: 'm', baseUrl, apiKey: KEY }).complete(hello, { signal });
+      }
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect(bodies).toMatchObject([{ usage: { include: true } }, {}]);
+    expect(bodies[1]).not.toHaveProperty('usage');
   });
 
   it.each([

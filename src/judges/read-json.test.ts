@@ -7,12 +7,14 @@ import { readVerdict, verdictReply } from './verdict-reply.ts';
 const read = (text: string) => readVerdict(readJson(text, verdictReply));
 const reply = (verdict: string, unmet: readonly string[], reasoning = 'Because.'): string =>
   JSON.stringify({ reasoning, unmet, verdict });
+const block = (json: string): string => `\`\`\`json\n${json}\n\`\`\``;
 const bad = (code: string): unknown => expect.objectContaining({ boundary: 'judge', code });
 
 describe('a verdict', () => {
   it('is success without anything unmet, failure with something', () => {
     expect(read(reply('success', [])).verdict).toBe('success');
     expect(read(` ${reply('failure', ['not sent'])}\n`)).toMatchObject({ verdict: 'failure', unmet: ['not sent'] });
+    expect(read(block(reply('failure', ['```json']))).verdict).toBe('failure');
   });
 
   it.each([
@@ -28,7 +30,8 @@ describe('a verdict', () => {
     ['a cut reply', reply('success', []).slice(0, -2), 'judge-bad-reply'],
     ['a list of replies', `[${reply('success', [])}]`, 'judge-bad-reply'],
     ['text around it', `Here it is: ${reply('success', [])}`, 'judge-bad-reply'],
-    ['a code block', `\`\`\`json\n${reply('success', [])}\n\`\`\``, 'judge-bad-reply'],
+    ['a code block after words', `Here:\n${block(reply('success', []))}`, 'judge-bad-reply'],
+    ['two code blocks', `${block(reply('success', []))}\n${block(reply('failure', ['x']))}`, 'judge-bad-reply'],
     ['two replies', `${reply('success', [])}\n${reply('failure', ['x'])}`, 'judge-bad-reply'],
     [
       'a name twice, of which parsers keep the last',

@@ -1,5 +1,5 @@
-// A judge's reply as JSON, read strictly: one object and nothing around it, no name twice, what was thought before what
-// was decided. Anything else is no reply; nothing is guessed from words that stand in a text.
+// A judge's reply as JSON, read strictly: one object and nothing around it but the marks of a code block, no name twice,
+// what was thought before what was decided. Anything else is no reply; nothing is guessed from words that stand in a text.
 
 import type { z } from 'zod';
 import { judgeFault } from './fault.ts';
@@ -12,13 +12,14 @@ export function readJson<T>(text: string, schema: z.ZodType<T>): T {
       reply: text.slice(0, 500),
     });
   };
+  const json = insideBlock(text);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(json);
   } catch {
     return bad('it is no JSON');
   }
-  const twice = repeatedName(text);
+  const twice = repeatedName(json);
   if (twice !== undefined) return bad(`it says ${JSON.stringify(twice)} twice`);
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
@@ -30,6 +31,12 @@ export function readJson<T>(text: string, schema: z.ZodType<T>): T {
     return bad('it decides before it has reasoned');
   }
   return parsed.data;
+}
+
+/** Models that are not held to a schema like to put their JSON into a code block: it must be the whole reply. */
+function insideBlock(text: string): string {
+  const [, inside] = /^\s*```(?:json)?\r?\n([^]*?)\r?\n```\s*$/.exec(text) ?? [];
+  return inside ?? text;
 }
 
 /** The first name that an object of this JSON has twice: parsers keep the last and say nothing. */

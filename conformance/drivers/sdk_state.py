@@ -17,6 +17,8 @@ def run(world):
     restore(world, data)
     saved = world.create(seed=29)
     rest_listing(world, saved, data)
+    if world.newest:
+        account(world, saved, data)
     weights(world, data)
 
 
@@ -146,6 +148,48 @@ def rest_listing(world, client, data):
         ensure(find(training).public is False, "unpublished")
         wait(rest.delete_checkpoint_from_tinker_path(training))
         ensure(find(training) is None and find(sampler) is not None, "only the deleted checkpoint is gone")
+
+
+def account(world, client, data):
+    """What only the newest SDK has calls for."""
+    import tinker
+
+    rest = world.rest()
+    model_id = wait(client.get_info()).model_id
+    session_id = model_id.split(":")[0]
+
+    @case("a copy of a checkpoint outlives its source, and a model restored from it has the source's weights")
+    def _():
+        source = wait(client.save_state("to-copy")).path
+        before = logprobs(client, data)
+        copy = wait(rest.copy_weights(source, "conformance-project", ttl_seconds=7200))
+        ensure(copy != source and copy.endswith("/weights/to-copy"), copy)
+        step(client, data)
+        wait(rest.delete_checkpoint_from_tinker_path(source))
+        restored = world.owned(wait(world.service.create_training_client_from_state(copy)))
+        return f"largest difference {same(logprobs(restored, data), before, 'log-probabilities of the copy', 1e-5):.1e}"
+
+    @case("sessions are found by id, by name and by how they ended, in the SDK's own types")
+    def _():
+        def search(**filters):
+            return wait(rest.search_sessions(types.SessionSearchRequest(**filters))).sessions
+
+        found = search(session_id=session_id)
+        ensure([one.session_id for one in found] == [session_id], f"{found}")
+        ensure(found[0].status.type == "active" and found[0].checkpoints_count > 0, f"{found[0]}")
+        other = tinker.ServiceClient(base_url=world.base_url)
+        other_id = wait(wait(other.create_lora_training_client(base_model=world.base_model, rank=4)).get_info()).model_id.split(":")[0]
+        wait(other.close("errored", detail="on purpose"))
+        ended = search(statuses=[{"type": "client_finished", "reasons": ["errored"]}])
+        ensure([one.session_id for one in ended] == [other_id], f"{ended}")
+        ensure((ended[0].status.reason.type, ended[0].status.detail) == ("errored", "on purpose"), f"{ended[0].status}")
+        ensure(search(statuses=[{"type": "failed"}]) == [], "no session has failed")
+
+    @case("the room that checkpoints take is told")
+    def _():
+        usage = wait(rest.get_current_checkpoint_storage_usage())
+        ensure(sum(one.checkpoint_count for one in usage.data) > 0, f"{usage}")
+        ensure(all(one.size_bytes > 0 for one in usage.data), f"{usage}")
 
 
 def weights(world, data):

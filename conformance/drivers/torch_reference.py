@@ -59,6 +59,13 @@ def main():
         expected = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head"}
         ensure(names == expected, f"{sorted(names)}")
 
+    @case("the adapter's product is scaled by 32 / rank, as Tinker's")
+    def _():
+        config = next((out / "adapter-0").rglob("adapter_config.json"))
+        values = json.loads(config.read_text())
+        ensure(values["lora_alpha"] == 32 and values["r"] == 8, f"alpha {values['lora_alpha']}, rank {values['r']}")
+        ensure(not values.get("use_rslora", False), "rank-stabilised scaling")
+
     @case("two optimizer steps equal torch.optim.AdamW with clipping and weight decay")
     def _():
         peft = load(args.model, out / states[0]["folder"], trainable=True)

@@ -83,13 +83,21 @@ test('heartbeats keep a session, and finishing ends it', async () => {
   expect(found).toMatchObject({ sessions: [{ session_id: session, status: { type: 'client_finished' } }] });
 });
 
-test('a session that died makes room for the models of another', async () => {
-  await using full = await serveTabular({ limits: { maxModels: 1 } });
-  const other = await full.client.session();
-  await full.client.model(other);
-  const body = { session_id: other, model_seq_id: 1, base_model: 'tiny' };
-  const { error } = await full.client.failure(await full.client.submit('create_model', body));
-  expect(error).toMatch(/1 models are trained here already/);
+test('where there is no room for another model, a session that has been silent makes some; one that beats does not', async () => {
+  await using full = await serveTabular({ limits: { maxModels: 1, neededTimeoutMs: 300 } });
+  const [silent, other] = [await full.client.session(), await full.client.session()];
+  const model = await full.client.model(silent);
+  let sequence = 0;
+  const create = async (): Promise<unknown> => {
+    const body = { session_id: other, model_seq_id: sequence++, base_model: 'tiny', lora_config: { rank: 4 } };
+    const { body: result } = await full.client.poll(await full.client.submit('create_model', body));
+    return result['error'] ?? result['model_id'];
+  };
+  expect(await create()).toMatch(/1 models are trained here already/);
+  expect((await full.client.post('get_info', { model_id: model })).status).toBe(200);
+  await expect.poll(create, { timeout: 20_000, interval: 100 }).toMatch(new RegExp(`^${other}:train:`));
+  expect((await full.client.post('get_info', { model_id: model })).status).toBe(410);
+  expect((await full.client.post('session_heartbeat', { session_id: other })).status).toBe(200);
 });
 
 test('a result is read as often as it is asked for; an unknown one tells clients what to do', async () => {

@@ -12,6 +12,8 @@ import type { Sessions } from './sessions.ts';
 export type ServerLimits = {
   /** A session without a sign of life for this long is closed. Default 300 s. */
   readonly sessionTimeoutMs: number;
+  /** The same where there is no room for another model: clients beat every ten seconds. Default 60 s. */
+  readonly neededTimeoutMs: number;
   /** How long requests wait for an earlier one that has not come. Default 60 s. */
   readonly gapMs: number;
   /** Longest that a request of a model may run, which is then given up, or a sample may take. Default 60 min. */
@@ -38,6 +40,7 @@ export type ServerLimits = {
 
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   sessionTimeoutMs: 300_000,
+  neededTimeoutMs: 60_000,
   gapMs: 60_000,
   jobMs: 3_600_000,
   longPollMs: 25_000,

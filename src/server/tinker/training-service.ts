@@ -34,8 +34,6 @@ export type Work = {
 /** Numbers further ahead than this are a mistake. */
 const MAX_AHEAD = 100_000;
 const DEFAULT_MAX_RANK = 256;
-/** A session without a sign of life for this long ends where its room is needed. */
-const NEED_TIMEOUT_MS = 60_000;
 
 /** A checkpoint to go on from. */
 type From = { readonly stored: StoredCheckpoint; readonly optimizer: boolean };
@@ -219,8 +217,8 @@ export class TrainingService {
       futures.open(opening).settle({ value: json(result(id)) });
       return promise;
     }
-    // Whoever died left its models behind; clients beat every ten seconds, so a minute is enough where there is need.
-    if (this.#models.size >= limits.maxModels) sessions.sweep(NEED_TIMEOUT_MS);
+    // Whoever died left its models behind.
+    if (this.#models.size >= limits.maxModels) sessions.sweep(limits.neededTimeoutMs);
     if (this.#models.size >= limits.maxModels) {
       const text = `${limits.maxModels} models are trained here already; unload one, or end its session.`;
       failed(futures, opening, userFault(text));

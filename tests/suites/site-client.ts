@@ -1,7 +1,7 @@
 // A client of our sites without a browser: keeps cookies by domain, follows redirects, reaches any host name at the
 // server's own port. For looking at what is served, byte by byte.
 
-import { request } from 'node:http';
+import { Agent, request } from 'node:http';
 
 export type Served = { readonly status: number; readonly url: string; readonly body: string };
 
@@ -12,6 +12,8 @@ export interface SiteClient {
 
 export function createSiteClient(port: number): SiteClient {
   const cookies = new Map<string, string>();
+  // Ends with the server, which closes its connections.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const domainOf = (host: string): string => host.split('.').slice(-2).join('.');
   const once = (url: URL, form?: string): Promise<Served & { readonly location?: string }> =>
     new Promise((resolve, reject) => {
@@ -19,6 +21,7 @@ export function createSiteClient(port: number): SiteClient {
       const outgoing = request({
         host: '127.0.0.1',
         port,
+        agent,
         method: form === undefined ? 'GET' : 'POST',
         path: `${url.pathname}${url.search}`,
         headers: {

@@ -11,8 +11,8 @@ export function describeAgentAuth(): SuiteDescription {
     tasks: FAMILIES.length * SEEDS,
     train: count('train'),
     test: count('test'),
-    oracle: null,
+    oracle: 1,
     noop: 0,
-    blind: null,
+    blind: 0.003,
   };
 }

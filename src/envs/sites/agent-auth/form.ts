@@ -25,7 +25,7 @@ export function formMarkup(site: Blueprint, form: Form, twin = ''): Html {
     ${trap === 'off-screen' && markup`<div class="far" aria-hidden="true"><label>Website <input name="website" tabindex="-1"></label></div>`}
     ${trap === 'not-shown' && markup`<div hidden><label>Fax <input name="fax"></label></div>`}
     <p><button>${family.shape === 'steps' ? words.next : form.name}</button></p>
-    ${form.action === 'sign-in' && markup`<p><a href="/forgotten">${words.forgotten}</a></p>`}
+    ${form.action === 'sign-in' && markup`<p><a href="http://${site.host}/forgotten">${words.forgotten}</a></p>`}
     ${!part && markup`<p><a href="http://${away.host}${away.path}">${other.name}</a></p>`}
   </form>`;
 }

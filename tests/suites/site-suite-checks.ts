@@ -6,7 +6,6 @@ import type { JsonObject } from '../../src/core/index.ts';
 import type { EpisodeEnd, WebInstance, WebSuite } from '../../src/envs/index.ts';
 import { answerIs, expectedText } from '../../src/envs/sites/kit/answers.ts';
 import { judgeTask } from '../../src/envs/sites/kit/judge.ts';
-import { bestGuess } from '../../src/envs/sites/kit/policies.ts';
 import { openSiteSuite, siteTasks, type SiteSuiteDefinition } from '../../src/envs/sites/kit/suite.ts';
 import { makeTask, type Made } from '../../src/envs/sites/kit/template.ts';
 import { createRng } from '../../src/util/index.ts';
@@ -72,6 +71,12 @@ export function checkSiteSuite({ definition, change, twice }: SuiteChecks): void
     });
   });
 
+  test(`${name}: what is none of its tasks is refused`, async () => {
+    await expect(suite.begin('nothing-1', { signal })).rejects.toMatchObject({ boundary: 'env', code: 'unknown-task' });
+    const seen = { instruction: 'Do nothing.', tools: [], past: [], observation: { page: '' } };
+    await expect(suite.policies.oracle.act(seen, { signal, seed: 0 })).rejects.toMatchObject({ code: 'not-in-suite' });
+  });
+
   describe(`${name}: the verdict`, () => {
     test('is a failure for whoever only opens the page', async () => {
       const passed: string[] = [];
@@ -84,11 +89,15 @@ export function checkSiteSuite({ definition, change, twice }: SuiteChecks): void
       expect(passed).toEqual([]);
     });
 
-    test('of those who guess is the figure that is published', () => {
-      const right = made.filter(
-        ({ template, made: one }) => judgeTask({ made: one, after: one.state, answer: bestGuess(template) }).success,
-      );
-      expect(definition.figures.blind).toBe(Math.round((right.length / made.length) * 1_000) / 1_000);
+    test('of those who guess is the figure that is published', async () => {
+      let right = 0;
+      for (const { instruction, made: one } of made) {
+        const seen = { instruction, tools: [], past: [], observation: { page: '' } };
+        const { action } = await suite.policies.blind.act(seen, { signal, seed: 0 });
+        const answer = action.kind === 'answer' ? action.text : undefined;
+        if (judgeTask({ made: one, after: one.state, answer }).success) right++;
+      }
+      expect(definition.figures.blind).toBe(Math.round((right / made.length) * 1_000) / 1_000);
     });
 
     test('is a success for the state and the answer that were asked for, and for no other', () => {

@@ -9,6 +9,9 @@ import { probe } from '../sandbox/jail.ts';
 /** Episodes at once: as many as there are processors where tests run. */
 const SESSIONS = 2;
 
+/** A machine that does other things beside is no failure. */
+const DEADLINES = { operationMs: 150_000, turnMs: 200_000, episodeMs: 600_000 };
+
 /** Gives its browsers back when it is disposed; the suite stays. */
 export function playedSuite(suite: WebSuite, ids?: readonly string[]): Env {
   const tasks = ids === undefined ? suite.tasks : suite.tasks.filter(({ id }) => ids.includes(id));
@@ -19,9 +22,12 @@ export function playedSuite(suite: WebSuite, ids?: readonly string[]): Env {
       egress: suite.egress,
       sessions: SESSIONS,
       episodes: 1_000,
+      // What models in training are given: an oracle that needs more would show nothing.
+      cell: { profile: 'train' },
     }),
     tasks,
     capacity: SESSIONS,
+    config: { cellSeconds: 120 },
     begin: (id, options) => suite.begin(id, options),
   });
 }
@@ -33,7 +39,7 @@ export async function play(
 ): Promise<readonly Trajectory<ChatRecord>[]> {
   const { trajectories } = await runActorEpisodes(
     Array.from({ length: count }, (_, seed) => ({ task: env.task(seed), member: 0 })),
-    { env, actor, runSeed: 1, stage: 'eval', signal: new AbortController().signal },
+    { env, actor, runSeed: 1, stage: 'eval', deadlines: DEADLINES, signal: new AbortController().signal },
   );
   return trajectories;
 }

@@ -103,8 +103,8 @@ export const SPECIAL_TASKS: readonly Template[] = [
       instruction: `Apply for the post of ${post.toLowerCase()} in the name of ${name}. The letter is a text file letter.txt with this one line: ${text}`,
       params: { post, name, text },
       goal: (after) => void handIn(after, 'job', { post, name, file: 'letter.txt', text }),
-      oracle: `const fs = await import('node:fs/promises'); await fs.writeFile('/tmp/letter.txt', ${quoted(text)});
-        await open('Apply for a job'); await set('post', '${post}'); await fill('name', ${quoted(name)}); await uploadFile('#letter', '/tmp/letter.txt'); await submit('Apply');`,
+      oracle: `await open('Apply for a job'); await set('post', '${post}'); await fill('name', ${quoted(name)});
+        await attach('letter', 'letter.txt', ${quoted(text)}); await submit('Apply');`,
     };
   }),
   template(officeApp, 'form-dialog', 'train', (rng) => {

@@ -1,5 +1,6 @@
 // What oracles are written in: a few words over the methods of the Browser REPL, put before each oracle's code. They act
-// as a person does, with the mouse and the keyboard; only lists of choices and date fields are set by script.
+// as a person does, with the mouse and the keyboard; only lists of choices, date fields and files are set by script, which
+// works in every profile of cells.
 
 export const ORACLE_WORDS = `
 const until = async (what, look, seconds = 20) => {
@@ -26,6 +27,11 @@ const set = (name, value) => js(([name, value]) => {
   field.value = field.options ? [...field.options].find((option) => option.label === value).value : value;
   for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }));
 }, { arg: [name, value] });
+const attach = (name, file, text) => js(([name, file, text]) => {
+  const files = new DataTransfer();
+  files.items.add(new File([text], file, { type: 'text/plain' }));
+  document.querySelector('[name="' + name + '"]').files = files.files;
+}, { arg: [name, file, text] });
 const read = (selector) => js((selector) => document.querySelector(selector)?.textContent.trim(), { arg: selector });
 const rows = () => js(() => [...document.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
 const answerDialog = async (accept, promptText) => {

@@ -68,8 +68,7 @@ export const FILES_TASKS: readonly Template[] = [
       instruction: `Upload a text file named “${name}” that holds this one line: ${text}`,
       params: { name, text },
       goal: (after) => void after.uploads.push({ id: 'u1', name, text }),
-      oracle: `const fs = await import('node:fs/promises'); await fs.writeFile('/tmp/${name}', ${quoted(text)});
-        await open('Upload'); await uploadFile('#file', '/tmp/${name}'); await submit('Upload');`,
+      oracle: `await open('Upload'); await attach('file', '${name}', ${quoted(text)}); await submit('Upload');`,
     };
   }),
   template(filesApp, 'file-move', 'train', (rng) => {

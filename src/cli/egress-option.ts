@@ -15,7 +15,7 @@ export function egressRules(list: string): readonly EgressRule[] {
       const [, name, address, toPort] = pin;
       return { host: name, port: 80, address, toPort: checkPort(Number(toPort), entry) };
     }
-    const match = /^\s*(?:\[([0-9a-f:]+)\]|([^\s:]+))(?::(\d{1,5}))?\s*$/i.exec(entry);
+    const match = /^\s*(?:\[([0-9a-f:]+)\]|([^\s:=]+))(?::(\d{1,5}))?\s*$/i.exec(entry);
     const host = match?.[1] ?? match?.[2];
     const port = match?.[3] === undefined ? undefined : Number(match[3]);
     if (host === undefined) throw badHost(entry);

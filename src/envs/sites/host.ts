@@ -47,9 +47,12 @@ type Running = {
 export type SiteHostOptions = {
   /** Of the server on loopback. Default a free one; a fixed one for browsers that another program has started. */
   readonly port?: number | undefined;
+  /** Gives up the start. */
+  readonly signal?: AbortSignal;
 };
 
 export async function openSiteHost(sites: readonly Site[], options: SiteHostOptions = {}): Promise<SiteHost> {
+  options.signal?.throwIfAborted();
   const hosts = new Set(sites.flatMap((site) => site.hosts));
   const running = new Map<string, Running>(); // by cookie
   const tokens = new Map<string, { readonly key: string; readonly domains: readonly string[]; next: number }>();

@@ -450,4 +450,30 @@ describe('the commands', () => {
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('already');
   });
+
+  it('the guide’s commands work', async () => {
+    const guide = readFileSync('docs/guide/task-files.md', 'utf8');
+    const commands = [...guide.matchAll(/^tabwright (.+)$/gmu)].map(([, command]) => command);
+    expect(commands.map((command) => command.split(' ').slice(0, 2).join(' '))).toEqual([
+      'tasks validate',
+      'tasks validate',
+      'tasks split',
+      'eval --env',
+      'eval --env',
+    ]);
+    const own = /```json\n(.+)\n```/u.exec(guide)![1];
+    writeFileSync(join(folder, 'tasks.jsonl'), [own, ...many.map((row) => JSON.stringify(row))].join('\n'));
+    writeFileSync(join(folder, 'sums.jsonl'), '{"question": "3 + 4?", "answer": "#### 7"}\n');
+    writeFileSync(join(folder, 'replies.jsonl'), '{"content": "#### 7"}\n');
+    const place = (text: string): string =>
+      text.replaceAll(/\b(?:tasks|sums|replies)\.jsonl|\bhalves\b/gu, (name) => join(folder, name));
+    // The other one asks a hosted model.
+    for (const command of commands.filter((one) => !one.includes('openrouter:'))) {
+      const { code, stderr } = await runCli([
+        ...place(command).split(' '),
+        ...(command.startsWith('eval') ? ['--out', join(folder, 'run')] : []),
+      ]);
+      expect([command, code, code === 0 ? '' : stderr]).toEqual([command, 0, '']);
+    }
+  }, 300_000);
 });

@@ -47,7 +47,7 @@ export async function makeJudgeSet(options: JudgeSetOptions): Promise<void> {
   for (const name of suites) {
     const known = WEB_SUITES.get(name);
     if (known === undefined) throw new Error(`There is no suite ${name}: ${[...WEB_SUITES.keys()].join(', ')}.`);
-    await using suite = await known.open({ signal });
+    await using suite = await known.open({});
     await using provider = await openProvider({
       sessions,
       egress: suite.egress,

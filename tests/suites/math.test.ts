@@ -9,7 +9,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createChatActor, createChatEndpoint, createScriptedActor } from '../../src/chat/index.ts';
 import { createMathEnv, mathProblems, parseRows, readRows, type MathProblem } from '../../src/envs/index.ts';
-import { DEFAULT_DEADLINES, runActorEpisodes } from '../../src/rollout/index.ts';
+import { DEFAULT_DEADLINES, runActorEpisodes, runGroups } from '../../src/rollout/index.ts';
+import { createScriptedSampler } from '../../src/testing/index.ts';
+import { createPolicyRenderer } from '../../src/tokens/index.ts';
+import { chat, END, tokenizer } from '../servers/tiny-model.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'math-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -144,6 +147,39 @@ describe('episodes', () => {
       expect(seen[0]).not.toHaveProperty('tools');
     } finally {
       server.close();
+    }
+  });
+
+  it('a policy of tokens plays groups of it, as training does', async () => {
+    const replies = ['It is 7.\n#### 7', '#### 8', 'no idea', '#### 7'];
+    let draws = 0;
+    // The tokens of each reply in turn; what was asked is there as tokens.
+    const sampler = createScriptedSampler({
+      answer({ prompt }) {
+        expect(tokenizer.decode(prompt)).toContain('Ann has 3 pears');
+        return [...tokenizer.encode(replies[draws++ % replies.length]), END];
+      },
+    });
+    const renderer = createPolicyRenderer({ chat, maxPromptTokens: 2000, maxActionTokens: 100 });
+    await using env = createMathEnv({ problems: await problemsOf(LINES), capacity: 1 });
+    const { groups } = await runGroups([env.task(0)], replies.length, {
+      env,
+      policy: { sampler, renderer },
+      sampling: { temperature: 1 },
+      runSeed: 1,
+      stage: 'train',
+      deadlines: DEFAULT_DEADLINES,
+      maxRetries: 0,
+      screenshots: { wants: () => false, prefix: 'train', save: () => Promise.resolve() },
+      listener: () => undefined,
+      signal,
+    });
+    const [{ trajectories }] = groups;
+    const rewards = trajectories.map(({ outcome }) => (outcome.kind === 'finished' ? outcome.reward : NaN));
+    expect([...rewards].sort()).toEqual([0, 0, 1, 1]);
+    for (const { turns } of trajectories) {
+      expect(turns).toHaveLength(1);
+      expect(turns[0].actionTokens.at(-1)).toBe(END);
     }
   });
 });

@@ -127,3 +127,18 @@ describe('a split', () => {
     expect(() => proveApart({ ...leak, groups: ['x', 'x'] }, 'group')).toThrow('x is on both sides');
   });
 });
+
+it('a large file is divided', () => {
+  const tasks = Array.from({ length: 12_000 }, (_, i) =>
+    task(
+      `t${i}`,
+      `https://site${i % 5_000}.test/`,
+      `Find the ${i % 97}th best ${['shoe', 'lamp', 'map'][i % 3]} in town ${i % 41}`,
+    ),
+  );
+  const before = process.cpuUsage();
+  const { train, test } = splitTasks(tasks, { testShare: 0.1, seed: 0 });
+  const { user, system } = process.cpuUsage(before);
+  expect([train.length + test.length, Math.abs(test.length - 1_200) < 10]).toEqual([12_000, true]);
+  expect((user + system) / 1e6).toBeLessThan(60); // seconds; work that is quadratic takes hours
+}, 120_000);

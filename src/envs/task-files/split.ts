@@ -128,7 +128,9 @@ function unitsOf(labels: readonly (readonly string[])[]): readonly (readonly num
   const members = new Map<number, number[]>();
   labels[0].forEach((_, i) => {
     const root = groups.find(i);
-    members.set(root, [...(members.get(root) ?? []), i]);
+    const known = members.get(root);
+    if (known === undefined) members.set(root, [i]);
+    else known.push(i);
   });
   return [...members.values()];
 }

@@ -68,7 +68,11 @@ function includes(plain: string, reference: string, words: boolean): boolean {
   }
   const whole = [...wanted].length === 1 || (words && !/[\s]/u.test(wanted));
   for (let at = plain.indexOf(wanted); at !== -1; at = plain.indexOf(wanted, at + 1)) {
-    const [before, after] = [plain.slice(0, at), plain.slice(at + wanted.length)];
+    // What stands next to it; a page has millions of characters.
+    const [before, after] = [
+      plain.slice(Math.max(0, at - 2), at),
+      plain.slice(at + wanted.length, at + wanted.length + 2),
+    ];
     if (splitsNumber(before, wanted, after)) continue;
     if (!whole || !(joins(before.at(-1), wanted[0]) || joins(wanted.at(-1), after[0]))) return true;
   }

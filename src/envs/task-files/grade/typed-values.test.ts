@@ -29,6 +29,8 @@ describe('two spellings of one value', () => {
     ['coordinates', '40.4427, -79.9430', { latitude: 40.44271, longitude: -79.94301 }],
     ['full_address', '5000 Forbes Ave., Pittsburgh', '5000 forbes ave Pittsburgh'],
     ['string', '^quest.*band$', 'Quest Lumaflex Band'],
+    ['string', '^a\\-b$', 'A-b'],
+    ['string', '^(($', '^(($'],
   ])('%s: %j is %j', (format, expected, actual) => expect(same(format, expected, actual)).toBe(true));
 });
 

@@ -34,10 +34,10 @@ const byNumber =
 
 const TYPES: Readonly<Record<string, Compare>> = {
   string: (expected, actual) => {
-    const pattern = scalar(expected);
-    if (pattern === undefined || !isPattern(pattern)) return byKey(foldedText)(expected, actual);
+    const pattern = patternOf(scalar(expected) ?? '');
+    if (pattern === undefined) return byKey(foldedText)(expected, actual);
     const text = scalar(actual);
-    return text !== undefined && new RegExp(pattern, 'isu').test(text.trim());
+    return text !== undefined && pattern.test(text.trim());
   },
   number: byNumber(readNumber),
   integer: byNumber(readNumber),
@@ -107,6 +107,19 @@ export function isEmpty(value: JsonValue | undefined): boolean {
 
 export function isPattern(text: string): boolean {
   return text.length > 2 && text.startsWith('^') && text.endsWith('$');
+}
+
+/** Undefined for what is none, or only looks like one: that is compared as it stands. */
+function patternOf(text: string): RegExp | undefined {
+  if (!isPattern(text)) return undefined;
+  for (const flags of ['isu', 'is']) {
+    try {
+      return new RegExp(text, flags);
+    } catch {
+      // Written for another language's expressions; the looser reading is tried next.
+    }
+  }
+  return undefined;
 }
 
 function typeName(value: JsonValue): string {

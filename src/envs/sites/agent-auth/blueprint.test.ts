@@ -51,6 +51,7 @@ test('fields, looks and words vary: no list of fields is that of many', () => {
   expect(most).toBeLessThan(8);
   const themes = new Set(sites.map(({ theme }) => JSON.stringify(theme)));
   expect(themes.size).toBeGreaterThan(300);
+  expect(new Set(sites.map(({ words }) => words.lang)).size).toBe(12);
   const count = (action: string): number => sites.filter(({ asked }) => asked.action === action).length;
   expect([count('sign-in'), count('sign-up')]).toEqual([168, 168]);
 });

@@ -4,6 +4,7 @@
 import { TabwrightError, type JsonObject } from '../core/index.ts';
 import { KNOWN_MODELS, modelFamily } from '../tokens/index.ts';
 import { playedFormat, thinksFirst } from './chat-policy.ts';
+import { outOfReach } from './sites-reach.ts';
 import { webLimits, type EnvironmentSettings } from './environment-settings.ts';
 import type { GlobalOptions } from './run-command.ts';
 import { readSecret } from './secrets.ts';
@@ -133,6 +134,7 @@ async function environmentFacts({ config }: DescribeTrainingOptions): Promise<Fa
     browsers:
       pool === undefined ? `${sessions} jailed ones of this machine` : `${sessions} asked of Kernel's pool ${pool}`,
     reward: config.reward ?? 'code',
+    attention: outOfReach(config) ?? null,
     ...limits,
   };
 }
@@ -145,5 +147,10 @@ function testTasks({ train, test, tasks }: Facts, source: string): number | null
 }
 
 function keysOf({ config }: DescribeTrainingOptions, onServer: boolean): readonly string[] {
-  return [...(onServer ? ['TINKER_API_KEY'] : []), ...(config.pool === undefined ? [] : ['KERNEL_API_KEY'])];
+  const judged = (config.reward ?? 'code') !== 'code' && config.judgeBaseUrl === undefined;
+  return [
+    ...(onServer ? ['TINKER_API_KEY'] : []),
+    ...(config.pool === undefined ? [] : ['KERNEL_API_KEY']),
+    ...(judged ? [config.judgeModel?.startsWith('openai:') === true ? 'OPENAI_API_KEY' : 'OPENROUTER_API_KEY'] : []),
+  ];
 }

@@ -2,13 +2,13 @@
 // balanced, and what rollouts must know of its limits.
 
 import { z } from 'zod';
-import { TabwrightError, type Task } from '../core/index.ts';
+import { TabwrightError, type Env, type Task } from '../core/index.ts';
 import { CLICK_CHECKBOXES, createPuzzle } from '../envs/index.ts';
 import type { Deadlines } from '../rollout/index.ts';
 import { createTaskListSampler, createTaskSampler, type RlOptions, type TaskSampler } from '../train/index.ts';
 import { wantedBoxes } from './click-checkboxes.ts';
-import { environmentSettings } from './environment-settings.ts';
-import { readTasks } from './environments.ts';
+import { environmentSettings, type EnvironmentSettings } from './environment-settings.ts';
+import { openEnvironment, readTasks } from './environments.ts';
 import type { OpenedEnvironment } from './opened-environment.ts';
 import type { ChatSettings } from './chat-policy.ts';
 import { REMOTE_DEADLINES } from './stage-context.ts';
@@ -49,6 +49,33 @@ export function collectionTasks(options: TrainingTasksOptions, episodes: number)
   return Array.from({ length: Math.ceil(episodes / count) }, (_, round) => sample(round, count))
     .flat()
     .slice(0, episodes);
+}
+
+export type Measured = AsyncDisposable & {
+  readonly env: Env;
+  readonly from: OpenedEnvironment;
+  /** For `evaluationTasks`. */
+  readonly source: string;
+};
+
+/** What `--eval-tasks` names: tasks of the environment that is open, or a file, which is an environment of its own. */
+export async function openMeasured(
+  opened: OpenedEnvironment,
+  {
+    config,
+    signal,
+  }: {
+    readonly config: EnvironmentSettings & { readonly evalTasks?: string | undefined };
+    readonly signal: AbortSignal;
+  },
+): Promise<Measured | undefined> {
+  const { evalTasks: source } = config;
+  if (source === undefined) return undefined;
+  if (!/\.(jsonl?|parquet)$/.test(source)) {
+    return { env: opened.env, from: opened, source, [Symbol.asyncDispose]: async () => undefined };
+  }
+  const from = await openEnvironment({ config: { ...config, env: `tasks:${source}` }, draws: 'all', signal });
+  return { env: from.env, from, source: 'all', [Symbol.asyncDispose]: () => from[Symbol.asyncDispose]() };
 }
 
 /** Of instances without end, when their number is not given. */

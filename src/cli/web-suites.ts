@@ -15,7 +15,7 @@ import {
   type WebSuite,
 } from '../envs/index.ts';
 
-export type OpenWebSuite = (options: { readonly port?: number | undefined }) => Promise<WebSuite>;
+export type OpenWebSuite = (options?: { readonly port?: number | undefined }) => Promise<WebSuite>;
 
 export type KnownWebSuite = {
   /** Without serving anything. */

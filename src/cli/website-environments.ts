@@ -28,6 +28,7 @@ import {
   type OpenEnvironmentOptions,
 } from './opened-environment.ts';
 import { browserProduct, openProvider } from './session-provider.ts';
+import { refuseOutOfReach } from './sites-reach.ts';
 import type { OpenWebSuite } from './web-suites.ts';
 
 const SESSIONS = 4;
@@ -38,6 +39,7 @@ export async function openWebSuiteEnvironment(
   open: OpenWebSuite,
   options: OpenEnvironmentOptions,
 ): Promise<OpenedEnvironment> {
+  refuseOutOfReach(options.config);
   const suite = await open({ port: options.config.sitesPort });
   try {
     const { description, tasks, egress, policies: known } = suite;

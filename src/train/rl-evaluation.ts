@@ -19,8 +19,8 @@ export async function measure(
   evaluation: RlEvaluation,
   step: number,
 ): Promise<Readonly<Record<string, number>>> {
-  const { env, trainer, renderer, runSeed, run, signal, rollout = {}, now = () => performance.now() } = options;
-  const { tasks, sampling = options.sampling ?? { temperature: 1 } } = evaluation;
+  const { trainer, renderer, runSeed, run, signal, rollout = {}, now = () => performance.now() } = options;
+  const { tasks, env = options.env, sampling = options.sampling ?? { temperature: 1 } } = evaluation;
   const stage = evaluationStage(options.stage);
   const { trajectories, failures, seconds } = await withSampler(trainer, signal, (sampler) =>
     runEpisodes(

@@ -7,6 +7,8 @@ import type { TaskSampler } from './task-sampler.ts';
 import type { TrainingContext } from './training-context.ts';
 
 export type RlEvaluation = {
+  /** Where they are played. Default the environment of training. */
+  readonly env?: Env;
   /** One episode each, the same every time. */
   readonly tasks: readonly Task[];
   /** Updates between two measurements. */

@@ -12,6 +12,7 @@ import { modelSettings, policyModelOptions, trainerDeadline } from '../stage-con
 import { describeTraining } from '../train-plan.ts';
 import {
   evaluationTasks,
+  openMeasured,
   playSettings,
   refuseReplyFlag,
   rolloutLimits,
@@ -53,7 +54,9 @@ export const trainSchema = smallRlSchema.safeExtend({
     .string()
     .min(1)
     .optional()
-    .describe('measure these on the way: test, train, all, or <environment>:<split> (default: nothing)'),
+    .describe(
+      'measure these on the way: test, train, all, <environment>:<split>, or a file of tasks (default: nothing)',
+    ),
   evalEvery: z.int().positive().optional().describe('steps between two measurements (default: 10)'),
   evalEpisodes: z
     .int()
@@ -107,10 +110,17 @@ export const train: CommandSpec<typeof trainSchema> = {
     if (!config.anyLearningRate) refuseSupervisedRate(model, loraRank, learningRate);
     const sampleTasks = trainingTasks({ opened, runSeed: seed, firstSeed: trainingSeeds(seed).grpo });
     sampleTasks(0, loop.groups); // too few tasks are told before anything is made
+    await using measured = await openMeasured(opened, { config, signal });
     const evaluation =
-      evalTasks === undefined
+      measured === undefined
         ? {}
-        : { evaluation: { tasks: evaluationTasks(opened, evalTasks, evalEpisodes), every: evalEvery ?? EVAL_EVERY } };
+        : {
+            evaluation: {
+              env: measured.env,
+              tasks: evaluationTasks(measured.from, measured.source, evalEpisodes),
+              every: evalEvery ?? EVAL_EVERY,
+            },
+          };
     const commit = await currentCommit();
     await using run = await openRun({
       model: name,

@@ -144,7 +144,8 @@ async function openRun({ command, given, config: settings, listener }: OpenRunOp
   // Servers move: another address may be given, and runs of before noted none.
   const noted = (await readRun(out)).config['baseUrl'];
   const mayMove = given.baseUrl !== undefined || noted === undefined;
-  const run = await resumeRun(out, { config, mayDiffer: ['commit', 'versions', ...(mayMove ? ['baseUrl'] : [])] });
+  const mayDiffer = ['commit', 'versions', ...(mayMove ? ['baseUrl'] : [])];
+  const run = await resumeRun(out, { config, mayDiffer, renewed: ['baseUrl'] });
   const differences = configDifferences(run.config, config).filter(
     ({ key }) => key !== 'baseUrl' || noted !== undefined,
   );

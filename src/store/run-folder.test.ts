@@ -171,6 +171,15 @@ describe('resuming', () => {
     expect(run.config).toEqual(CONFIG);
   });
 
+  test('notes what has moved for whoever opens it later, and nothing else', async () => {
+    await (await createRun(dir, { config: { ...CONFIG, baseUrl: 'http://a' } }))[Symbol.asyncDispose]();
+    const options = { mayDiffer: ['baseUrl', 'seed'], renewed: ['baseUrl'] };
+    const moved = await resumeRun(dir, { config: { ...CONFIG, seed: 8, baseUrl: 'http://b' }, ...options });
+    expect(moved.config['baseUrl']).toBe('http://a');
+    await moved[Symbol.asyncDispose]();
+    expect((await readRun(dir)).config).toEqual({ ...CONFIG, baseUrl: 'http://b' });
+  });
+
   test('refuses a folder without a run', async () => {
     await mkdir(dir);
     await expect(resumeRun(dir, { config: CONFIG })).rejects.toMatchObject({ code: 'not-a-run-folder' });

@@ -66,6 +66,8 @@ export type ResumeRunOptions = {
   readonly config: JsonObject;
   /** Settings that may be other than at first, by top-level or dotted name, e.g. `commit`. Default none. */
   readonly mayDiffer?: readonly string[];
+  /** Of these, top-level ones whose new value is noted for whoever opens the run later. Default none. */
+  readonly renewed?: readonly string[];
   /** Milliseconds since 1970, for the time of events. Default `Date.now`. */
   readonly now?: () => number;
 };
@@ -89,10 +91,13 @@ export async function createRun(
   }
 }
 
-/** Opens an existing run to go on with it. Its config must be the same, save for the keys in `mayDiffer`. */
+/**
+ * Opens an existing run to go on with it. Its config must be the same, save for the keys in `mayDiffer`. What it gives has
+ * the config that the run was begun with.
+ */
 export async function resumeRun(
   dir: string,
-  { config, mayDiffer = [], now = Date.now }: ResumeRunOptions,
+  { config, mayDiffer = [], renewed = [], now = Date.now }: ResumeRunOptions,
 ): Promise<RunFolder> {
   const reader = await readRun(dir);
   const differences = configDifferences(reader.config, config).filter(
@@ -112,6 +117,13 @@ export async function resumeRun(
   try {
     await makeFolders(dir);
     for (const file of [RUN_FILES.metrics, RUN_FILES.checkpoints, RUN_FILES.events]) await repairTail(join(dir, file));
+    const changed = Object.entries(config).filter(
+      ([key, value]) => renewed.includes(key) && reader.config[key] !== value,
+    );
+    if (changed.length > 0) {
+      const noted = { ...reader.config, ...Object.fromEntries(changed) };
+      await writeJson(join(dir, RUN_FILES.config), stamp(configFormat, { config: noted }));
+    }
     return writable({ reader, lock, now });
   } catch (error) {
     await lock[Symbol.asyncDispose]();

@@ -108,6 +108,11 @@ it(
     const report = reportSchema.parse(JSON.parse(await readFile(join(folder, 'tinker-eval', 'report.json'), 'utf8')));
     expect(report.stages[0]).toMatchObject({ episodes: 4, invalid: 0 });
 
+    // The server has another address now: gone on with there, the run notes it, and is opened there without being told.
+    const moved = server.url.replace('127.0.0.1', 'localhost');
+    await run([...stages[2].map((word) => (word.startsWith('http') ? moved : word)), '--resume']);
+    expect((await readRun(join(folder, 'tinker-trained'))).config['baseUrl']).toBe(moved);
+
     for (const name of await readdir(folder, { recursive: true, withFileTypes: true })) {
       if (!name.isFile()) continue;
       const bytes = await readFile(join(name.parentPath, name.name));

@@ -14,8 +14,7 @@ export function chooseToken(
   { temperature, topP, topK }: Truncation,
   uniform: number,
 ): { token: number; logprob: number } {
-  let best = 0;
-  for (let i = 1; i < logits.length; i++) if (logits[i] > logits[best]) best = i;
+  const best = likeliestToken(logits);
   const top = logits[best];
   const weights = new Float64Array(logits.length);
   let sum = 0;
@@ -63,6 +62,19 @@ function drawIndex(weights: Float64Array | Float32Array, uniform: number): numbe
   }
   // Rounding can leave a crumb; it belongs to the last token that has any mass.
   return last;
+}
+
+/** The most likely token, the lowest id on a tie. */
+export function likeliestToken(logits: Float32Array): number {
+  let best = 0;
+  let top = logits[0];
+  for (let i = 1; i < logits.length; i++) {
+    if (logits[i] > top) {
+      best = i;
+      top = logits[i];
+    }
+  }
+  return best;
 }
 
 /** The `count` most likely tokens under the plain softmax, most likely first, the lower id first on a tie. */

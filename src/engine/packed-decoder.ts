@@ -1,9 +1,8 @@
 // Decoding for large models: prompts are read layer by layer, from where an earlier one left off; steps are one graph with
 // rearranged weights.
 
-import { cacheMasks } from './cached-attention.ts';
 import type { Call } from './call-queue.ts';
-import { chooseToken, drawProbability, likeliestTokens } from './choose-token.ts';
+import { chooseToken, drawProbability, likeliestToken, likeliestTokens } from './choose-token.ts';
 import type { ScoringBatch } from './cohorts.ts';
 import { MIN_SEQUENCES, type Decoder, type Draws, type ReadPrompt } from './decoder.ts';
 import { choiceNodes } from './decoding-graph.ts';
@@ -19,6 +18,7 @@ import { readPrompt, readSequence } from './prompt-reader.ts';
 import type { RowCache, SequenceCache } from './row-cache.ts';
 import { lastPlace } from './running-batch.ts';
 import type { Draw, Row } from './sampled-rows.ts';
+import type { SharedPrompts } from './shared-prompts.ts';
 import type { Feeds, Session } from './session.ts';
 import { weightFeeds } from './weights.ts';
 
@@ -35,6 +35,7 @@ export type PackedDecoderOptions = {
 
 export class PackedDecoder implements Decoder {
   readonly config: ModelConfig;
+  readonly sharesPrompts = true;
   readonly #runtime: PackedRuntime;
   readonly #options: PackedDecoderOptions;
   readonly #reader: LayeredModel;
@@ -42,6 +43,8 @@ export class PackedDecoder implements Decoder {
   readonly #base: Feeds;
   /** The stream of sequences that are being scored, by the caller's array. */
   readonly #streams = new WeakMap<readonly number[], Promise<Float32Array>>();
+  /** Adapters while something runs; they may come from a file. */
+  #held: Promise<Feeds> | undefined;
   #packed: { readonly of: Feeds; readonly feeds: Feeds } | undefined;
 
   constructor(runtime: PackedRuntime, options: PackedDecoderOptions) {
@@ -53,10 +56,14 @@ export class PackedDecoder implements Decoder {
     this.#base = weightFeeds(runtime.weights);
   }
 
+  rest(): void {
+    this.#held = undefined;
+  }
+
   async read(prompts: readonly (readonly number[])[]): Promise<ReadPrompt[]> {
     const { hiddenSize, vocabSize } = this.config;
     if (prompts.length === 0) return [];
-    const weights = { ...this.#base, ...(await this.#options.own()) };
+    const weights = { ...this.#base, ...(await (this.#held ??= this.#options.own())) };
     const lasts = new Float32Array(Math.max(MIN_SEQUENCES, prompts.length) * hiddenSize);
     const caches: SequenceCache[] = [];
     for (const [i, prompt] of prompts.entries()) {
@@ -68,9 +75,9 @@ export class PackedDecoder implements Decoder {
     return caches.map((cache, i) => ({ cache, draw: (row) => draw(row, first, i, vocabSize) }));
   }
 
-  async step(rows: readonly Row[], cache: RowCache): Promise<Draws> {
+  async step(rows: readonly Row[], cache: RowCache, prompts: SharedPrompts): Promise<Draws> {
     const { hiddenSize, vocabSize } = this.config;
-    const own = await this.#options.own();
+    const own = await (this.#held ??= this.#options.own());
     const { session, adapted } = await this.#runtime.step(this.#options.lora !== undefined);
     const stream = new Float32Array(rows.length * hiddenSize);
     const ids = BigInt64Array.from(rows, ({ tokens }) => BigInt(tokens.at(-1)!));
@@ -78,13 +85,14 @@ export class PackedDecoder implements Decoder {
     const places = rows.map(lastPlace);
     const feeds = {
       ...cache.feeds(rows.length),
-      ...cacheMasks(this.config, places, cache.places),
+      ...prompts.feeds(this.config, rows, cache.places),
       ...(adapted ? this.#adapterFeeds(own) : {}),
       stream: { data: stream, shape: [rows.length, hiddenSize] },
       positions: { data: BigInt64Array.from(places, BigInt), shape: [rows.length, 1] },
     };
     const outputs = await session.run(feeds);
-    cache.append(outputs, places);
+    const sampled = rows.map(({ tokens }) => tokens.length - 1);
+    cache.append(outputs, sampled);
     return (row, line) => draw(row, outputs, line, vocabSize);
   }
 
@@ -185,7 +193,7 @@ function draw(
     return { token, logprob: own[token], likeliest };
   }
   if (temperature === 0) {
-    const token = likeliest(1)[0].token;
+    const token = likeliestToken(own);
     return { token, logprob: own[token], likeliest };
   }
   const { token } = chooseToken(own, { temperature, topP, topK }, uniform);

@@ -3,7 +3,7 @@
 // the same vector and lie side by side are one product. Adapters of any rank come in beside the weights.
 // Letters: B sequences, D width, H and K heads, S places in the cache, F head size, R adapter ranks.
 
-import { cachedAttention, cacheMaskInputs } from './cached-attention.ts';
+import { cacheMaskInputs, groupedAttention, groupInputs, type AttentionGroups } from './cached-attention.ts';
 import { Graph, type Shape, type Value } from './graph.ts';
 import { isSliding, type ModelConfig } from './model-config.ts';
 import { ropeAngles } from './rope-tables.ts';
@@ -71,12 +71,13 @@ export function packedStepGraph({ config, weights, adapted }: PackedStep): Graph
   };
   const positions = g.input('positions', 'int64', ['B', 1]);
   const masks = cacheMaskInputs(g, config);
+  const groups = groupInputs(g);
   const rope = tables(g, config);
 
   let stream = g.input('stream', 'float32', ['B', hiddenSize]);
   for (let layer = 0; layer < layers; layer++) {
     const qkv = product(norm(stream, `${layer}.attentionNorm`), layer, 'qkv');
-    const attended = attend(g, { config, layer, norm, qkv, positions, mask: masks(layer), rope });
+    const attended = attend(g, { config, layer, norm, qkv, positions, mask: masks(layer), groups, rope });
     stream = addBlock(stream, attended, layer, 'output');
     const both = product(norm(stream, `${layer}.mlpNorm`), layer, 'gateUp');
     const [gate, up] = g.node(
@@ -114,11 +115,12 @@ type AttendOptions = {
   readonly qkv: Value;
   readonly positions: Value;
   readonly mask: Value;
+  readonly groups: AttentionGroups;
   readonly rope: (layer: number) => { readonly cos: Value; readonly sin: Value };
 };
 
 /** Attention of the new tokens over themselves and their caches: [B, H F]. */
-function attend(g: Graph, { config, layer, norm, qkv, positions, mask, rope }: AttendOptions): Value {
+function attend(g: Graph, { config, layer, norm, qkv, positions, mask, groups, rope }: AttendOptions): Value {
   const { heads, kvHeads, headDim } = config;
   const float = (shape: Shape): Omit<Value, 'name'> => ({ type: 'float32', shape });
   const reshape = (x: Value, to: readonly number[], shape: Shape): Value =>
@@ -148,7 +150,7 @@ function attend(g: Graph, { config, layer, norm, qkv, positions, mask, rope }: A
     );
   const folds = heads / kvHeads;
   const query = reshape(turn(q, 'qNorm'), [0, kvHeads, folds, headDim], ['B', kvHeads, folds, headDim]);
-  const result = cachedAttention(g, config, { layer, query, key: turn(k, 'kNorm'), value: v, mask });
+  const result = groupedAttention(g, config, { layer, query, key: turn(k, 'kNorm'), value: v, mask, groups });
   return reshape(result, [0, heads * headDim], ['B', heads * headDim]);
 }
 

@@ -83,15 +83,15 @@ export class RowCache {
         }
   }
 
-  /** The first `rows` rows, as inputs of the step. */
-  feeds(rows: number): Feeds {
+  /** The first `rows` rows, as inputs of the step: `<name>.key.<layer>` and `<name>.value.<layer>`. */
+  feeds(rows: number, name = 'past'): Feeds {
     const { layers, heads, size } = this.#shape;
     const feeds: Record<string, Feeds[string]> = {};
     const shape = [rows, heads, this.#places, size];
     for (const part of PARTS) {
       for (let layer = 0; layer < layers; layer++) {
         const data = this.#storage[part][layer].subarray(0, rows * heads * this.#places * size);
-        feeds[`past.${part}.${layer}`] = { data, shape };
+        feeds[`${name}.${part}.${layer}`] = { data, shape };
       }
     }
     return feeds;

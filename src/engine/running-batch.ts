@@ -4,6 +4,7 @@
 import { MIN_SEQUENCES, type Decoder, type ReadPrompt } from './decoder.ts';
 import { RowCache } from './row-cache.ts';
 import { extendRows, type Row } from './sampled-rows.ts';
+import { SharedPrompts } from './shared-prompts.ts';
 
 /** Larger batches gain nothing on a CPU and cost memory. */
 const MAX_SEQUENCES = 64;
@@ -13,6 +14,7 @@ const PLACES = 64;
 export class RunningBatch {
   readonly #decoder: Decoder;
   readonly #cache: RowCache;
+  readonly #prompts: SharedPrompts | undefined;
   /** How the first token after a prompt is drawn, by prompt of the running rows. */
   readonly #first = new Map<string, ReadPrompt['draw']>();
   readonly #rows: Row[] = [];
@@ -23,6 +25,7 @@ export class RunningBatch {
     const { layers, kvHeads, headDim } = decoder.config;
     this.#decoder = decoder;
     this.#cache = new RowCache({ layers, heads: kvHeads, size: headDim });
+    this.#prompts = decoder.sharesPrompts ? new SharedPrompts(decoder.config) : undefined;
   }
 
   /** Those that run. */
@@ -44,15 +47,7 @@ export class RunningBatch {
     const joining = rows.filter(({ stop }) => stop === undefined);
     this.#reserve([...this.#rows, ...joining]);
     for (const row of joining) {
-      const line = this.#rows.length;
-      const prompt = prompts.get(row.key);
-      if (prompt) {
-        this.#cache.fill(line, prompt.cache, row.prompt.length);
-        this.#first.set(row.key, prompt.draw);
-      } else {
-        const like = this.#rows.findIndex(({ key }) => key === row.key);
-        this.#cache.copy(like, line, row.prompt.length);
-      }
+      this.#fill(this.#rows.length, row, prompts.get(row.key));
       this.#rows.push(row);
       this.#mirrored = false;
     }
@@ -64,12 +59,32 @@ export class RunningBatch {
     this.#reserve(rows);
     const lines = rows.length < MIN_SEQUENCES ? [rows[0], rows[0]] : rows;
     if (lines !== rows && !this.#mirrored) {
-      this.#cache.copy(0, 1, lastPlace(rows[0]));
+      this.#cache.copy(0, 1, this.#filled(rows[0]));
       this.#mirrored = true;
     }
-    const draws = await this.#decoder.step(lines, this.#cache);
+    const draws = await this.#decoder.step(lines, this.#cache, this.#prompts);
     extendRows(rows, draws);
     this.leave();
+  }
+
+  /** What a row that joins reads of its prompt, which is given where it was read for it. */
+  #fill(line: number, row: Row, read: ReadPrompt | undefined): void {
+    const { key, prompt } = row;
+    const { length } = prompt;
+    const isNew = read !== undefined && !this.#first.has(key);
+    if (isNew) this.#first.set(key, read.draw);
+    if (this.#prompts) {
+      if (isNew) this.#prompts.add([{ key, length, cache: read.cache }]);
+    } else if (read) this.#cache.fill(line, read.cache, length);
+    else {
+      const like = this.#rows.findIndex((other) => other.key === key);
+      this.#cache.copy(like, line, length);
+    }
+  }
+
+  /** Places of a row's cache that are filled. */
+  #filled(row: Row): number {
+    return this.#prompts ? row.tokens.length - 1 : lastPlace(row);
   }
 
   /** Lets rows go that have a stop; the last ones take their places. */
@@ -79,24 +94,27 @@ export class RunningBatch {
       if (rows[i].stop === undefined) continue;
       const last = rows.pop()!;
       if (i === rows.length) continue;
-      this.#cache.copy(rows.length, i, lastPlace(last));
+      this.#cache.copy(rows.length, i, this.#filled(last));
       rows[i] = last;
     }
     if (rows.length === 0) this.#mirrored = false;
     const running = new Set(rows.map(({ key }) => key));
     for (const key of this.#first.keys()) if (!running.has(key)) this.#first.delete(key);
+    this.#prompts?.keep(running);
   }
 
   /** Makes room for one token more of each row, and gives up places when most of them are empty. */
   #reserve(rows: readonly Row[]): void {
     if (rows.length === 0) return;
     // One place more than is read, so that the last one is never seen.
-    const needed = Math.max(...rows.map(lastPlace)) + 2;
-    const most = Math.max(...rows.map(({ prompt, job }) => prompt.length + job.request.params.maxTokens));
+    const needed = Math.max(...rows.map((row) => this.#filled(row))) + 2;
+    const before = ({ prompt }: Row): number => (this.#prompts ? 0 : prompt.length);
+    const most = Math.max(...rows.map((row) => before(row) + row.job.request.params.maxTokens));
     const lines = Math.max(rows.length, MIN_SEQUENCES);
     let { rows: room, places } = this.#cache;
     if (lines > room) room = Math.min(MAX_SEQUENCES, Math.max(lines, Math.ceil(1.5 * room)));
-    const few = needed + PLACES;
+    // Moving prompts is dear; what was sampled since is little, and room for more of it is read at every step.
+    const few = this.#prompts ? needed : needed + PLACES;
     if (needed > places) places = roundUp(Math.min(most, Math.max(few, 1.25 * places)));
     else if (2 * few < places) places = roundUp(Math.min(most, few));
     this.#cache.resize(room, places, this.#mirrored ? MIN_SEQUENCES : this.#rows.length);

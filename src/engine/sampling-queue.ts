@@ -62,6 +62,7 @@ export class SamplingQueue {
       }
       this.#settle(batch);
     }
+    this.#decoder.rest?.();
     this.#running = undefined;
   }
 

@@ -99,17 +99,26 @@ function roundedWeights(weights: Weights, bits: 4 | 8): StepWeights {
       const { at, shape, size } = span(names);
       const [rows, width] = shape;
       const own = names.some((name) => name === 'head' || name === 'embed') ? 8 : bits;
-      const { values, scales, zeros } = roundBlocks(weights.flat.subarray(at, at + size), width, own);
+      const { values, scales, offsets } = roundBlocks(weights.flat.subarray(at, at + size), own);
       const blocks = width / BLOCK;
       const inputs = [
         x,
         external(g, 'uint8', [rows, blocks, (BLOCK * own) / 8], values),
         external(g, 'float32', [rows * blocks], bytesOf(scales)),
-        external(g, 'uint8', [zeros.length], zeros),
       ];
       const attributes = { K: width, N: rows, bits: own, block_size: BLOCK, accuracy_level: 4 };
       const y = g.node1('MatMulNBits', inputs, float([x.shape[0], rows]), { attributes, domain: 'com.microsoft' });
-      return sum === undefined ? y : g.node1('Add', [sum, y], float(y.shape));
+      // What a block's weights have in common is multiplied by the sum of what they would be.
+      const cut = g.node1(
+        'Reshape',
+        [x, g.constant('int64', [3], [0, blocks, BLOCK])],
+        float([x.shape[0], blocks, BLOCK]),
+      );
+      const sums = g.node1('ReduceSum', [cut, g.constant('int64', [1], [2])], float([x.shape[0], blocks]), {
+        attributes: { keepdims: 0 },
+      });
+      const shared = gemm(g, sums, external(g, 'float32', [rows, blocks], bytesOf(offsets)), sum);
+      return g.node1('Add', [shared, y], float(y.shape));
     },
     bytes: () => {
       const all = new Uint8Array(length);
@@ -122,41 +131,40 @@ function roundedWeights(weights: Weights, bits: 4 | 8): StepWeights {
 export type RoundedBlocks = {
   /** Two to a byte with 4 bits, the first one low. */
   readonly values: Uint8Array;
+  /** One a block. */
   readonly scales: Float32Array;
-  /** One a block, packed likewise, each row beginning with a byte of its own. */
-  readonly zeros: Uint8Array;
+  readonly offsets: Float32Array;
 };
 
-/** Rows of `width` to scale x (value - zero) in blocks, each over the range that its weights and 0 take. */
-export function roundBlocks(weights: Float32Array, width: number, bits: 4 | 8): RoundedBlocks {
+/**
+ * Weights to scale x (value - the middle value) + offset in blocks, each over the range that its weights take; those of a
+ * file that keeps them so come out as they were.
+ */
+export function roundBlocks(weights: Float32Array, bits: 4 | 8): RoundedBlocks {
   const most = 2 ** bits - 1;
-  const blocks = width / BLOCK;
-  const zeroBytes = Math.ceil((blocks * bits) / 8);
+  const middle = 2 ** (bits - 1);
   const values = new Uint8Array((weights.length * bits) / 8);
   const scales = new Float32Array(weights.length / BLOCK);
-  const zeros = new Uint8Array((weights.length / width) * zeroBytes);
-  const put = (target: Uint8Array, index: number, value: number): void => {
-    if (bits === 8) target[index] = value;
-    else target[index >> 1] |= value << (4 * (index & 1));
-  };
+  const offsets = new Float32Array(scales.length);
   for (let block = 0; block < scales.length; block++) {
     const start = block * BLOCK;
-    let low = 0;
-    let high = 0;
+    let low = Infinity;
+    let high = -Infinity;
     for (let i = start; i < start + BLOCK; i++) {
       const weight = weights[i];
       if (weight < low) low = weight;
-      else if (weight > high) high = weight;
+      if (weight > high) high = weight;
     }
     const scale = Math.fround((high - low) / most) || 1;
-    const zero = Math.round(-low / scale);
     scales[block] = scale;
-    put(zeros, Math.floor(block / blocks) * zeroBytes * (8 / bits) + (block % blocks), zero);
+    offsets[block] = low + scale * middle;
     for (let i = start; i < start + BLOCK; i++) {
-      put(values, i, Math.min(most, Math.max(0, Math.round(weights[i] / scale) + zero)));
+      const value = Math.min(most, Math.max(0, Math.round((weights[i] - low) / scale)));
+      if (bits === 8) values[i] = value;
+      else values[i >> 1] |= value << (4 * (i & 1));
     }
   }
-  return { values, scales, zeros };
+  return { values, scales, offsets };
 }
 
 function float(shape: Shape): { readonly type: 'float32'; readonly shape: Shape } {

@@ -79,6 +79,8 @@ export class SamplerRuntime {
 export class WholeDecoder implements Decoder {
   readonly #runtime: SamplerRuntime;
   readonly #weights: () => Promise<Feeds>;
+  /** While something runs; they may come from a file. */
+  #held: Promise<Feeds> | undefined;
 
   /** `weights` is asked for them whenever they are used. */
   constructor(runtime: SamplerRuntime, weights: () => Promise<Feeds>) {
@@ -90,8 +92,12 @@ export class WholeDecoder implements Decoder {
     return this.#runtime.config;
   }
 
+  rest(): void {
+    this.#held = undefined;
+  }
+
   async read(prompts: readonly (readonly number[])[]): Promise<ReadPrompt[]> {
-    const weights = await this.#weights();
+    const weights = await (this.#held ??= this.#weights());
     const read: ReadPrompt[] = [];
     for (const { requests, time } of planReading(prompts)) {
       const some = requests.map((i) => prompts[i]);
@@ -108,7 +114,7 @@ export class WholeDecoder implements Decoder {
       return { data: BigInt64Array.from(rows, (row) => tokenBack(row, distance)), shape: [count] };
     };
     const feeds: Record<string, Feeds[string]> = {
-      ...(await this.#weights()),
+      ...(await (this.#held ??= this.#weights())),
       ...cache.feeds(count),
       ...cacheMasks(this.config, places, cache.places),
       ids: back(0),

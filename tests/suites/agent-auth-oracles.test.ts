@@ -1,0 +1,82 @@
+// agent_auth in a real Chromium: the oracle solves every site by pressing and reading, in one unjailed browser over the
+// methods that cells have; and through the environment, the jail and the loop of episodes it does so on a few.
+
+import { describe, expect, test } from 'vitest';
+import type { ChatRecord, Trajectory } from '../../src/core/index.ts';
+import { createWebTaskEnv, openAgentAuth, type EpisodeEnd, type WebSuite } from '../../src/envs/index.ts';
+import { blueprints } from '../../src/envs/sites/agent-auth/blueprint.ts';
+import { oracleCell } from '../../src/envs/sites/agent-auth/oracle.ts';
+import { createLocalProvider } from '../../src/repl/index.ts';
+import { runActorEpisodes } from '../../src/rollout/index.ts';
+import type { EgressEvent } from '../../src/sandbox/index.ts';
+import { noJail, probe, whyNot } from '../sandbox/jail.ts';
+import { createCellRunner } from './cell-runner.ts';
+
+const { signal } = new AbortController();
+
+test('the oracle of every site succeeds', async () => {
+  await using suite = await openAgentAuth();
+  await using runner = await createCellRunner(suite.egress);
+  const failed: string[] = [];
+  for (const site of blueprints()) {
+    await using instance = await suite.begin(site.id, { signal });
+    const answer = await runner.run(instance.startUrl, oracleCell(site));
+    const { success, details } = await instance.verify({ answer } as EpisodeEnd, { signal });
+    if (!success) failed.push(`${site.id}: ${JSON.stringify(details)} ${answer}`);
+  }
+  expect(failed).toEqual([]);
+}, 900_000);
+
+type Policy = 'oracle' | 'noop' | 'blind';
+/** What a page may ask for, the way and the form, is asked for through the proxy of the jail. */
+const SAMPLE = ['cookie-overlay-00', 'tabbed-modal-03', 'late-sso-02', 'new-tab-01', 'closed-shadow-04'];
+
+describe.skipIf(noJail)(`through the environment, in the jail${whyNot}`, () => {
+  const play = async (
+    suite: WebSuite,
+    policy: Policy,
+    ids: readonly string[],
+    onEgress: (event: EgressEvent) => void = () => undefined,
+  ): Promise<readonly Trajectory<ChatRecord>[]> => {
+    await using env = createWebTaskEnv({
+      name: 'agent_auth',
+      provider: createLocalProvider({ jail: probe, egress: suite.egress, onEgress, sessions: 2, episodes: 50 }),
+      tasks: suite.tasks,
+      capacity: 2,
+      begin: (id, options) => suite.begin(id, options),
+    });
+    const indices = ids.map((id) => suite.tasks.findIndex((task) => task.id === id));
+    const { trajectories } = await runActorEpisodes(
+      // Two of a group at one time, on the same site.
+      indices.flatMap((seed) => [0, 1].map((member) => ({ task: env.task(seed), member }))),
+      { env, actor: suite.policies[policy], runSeed: 1, stage: 'eval', maxRetries: 1, signal },
+    );
+    return trajectories;
+  };
+
+  test('the oracle succeeds with two episodes of a site at a time, and reaches nothing but the sites', async () => {
+    await using suite = await openAgentAuth();
+    const events: EgressEvent[] = [];
+    const trajectories = await play(suite, 'oracle', SAMPLE, (event) => events.push(event));
+    expect(trajectories).toHaveLength(2 * SAMPLE.length);
+    for (const { task, outcome } of trajectories)
+      expect([task.id, outcome]).toMatchObject([task.id, { success: true }]);
+    const sites = blueprints().filter(({ id }) => SAMPLE.includes(id));
+    const reached = events.filter(({ address }) => address !== undefined).map(({ host }) => host);
+    expect(new Set(reached)).toEqual(new Set(sites.flatMap((site) => site.hosts)));
+    // Chromium asks its maker for updates by itself, in vain; pages ask for nothing that is refused.
+    expect(events.filter(({ host, reason }) => reason !== undefined && host.endsWith('.test'))).toEqual([]);
+    // What an agent sees before it acts is the address and the title: equal for both, and without a field.
+    const firsts = trajectories.map(({ task, turns }) => `${task.id} ${turns[0].page}`);
+    expect(new Set(firsts).size).toBe(SAMPLE.length);
+  }, 300_000);
+
+  test('who does nothing fails, and so does who does not look', async () => {
+    await using suite = await openAgentAuth();
+    for (const policy of ['noop', 'blind'] as const) {
+      for (const { outcome } of await play(suite, policy, ['top-bar-01'])) {
+        expect(outcome).toMatchObject({ kind: 'finished', success: false, stop: 'answered' });
+      }
+    }
+  }, 300_000);
+});

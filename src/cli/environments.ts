@@ -11,7 +11,7 @@ import { openWebSuiteEnvironment } from './website-environments.ts';
 import { WEB_SUITES } from './web-suites.ts';
 
 /** Starts browsers and servers; refuses settings that would be without effect. */
-export function openEnvironment(options: OpenEnvironmentOptions): Promise<OpenedEnvironment> {
+export async function openEnvironment(options: OpenEnvironmentOptions): Promise<OpenedEnvironment> {
   const { env } = options.config;
   if (env === CLICK_CHECKBOXES) return openClickCheckboxes(options);
   if (env === MINIWOB || env.startsWith(`${MINIWOB}/`)) return openMiniwob(options);

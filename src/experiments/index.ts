@@ -1,5 +1,6 @@
 // What runs add up to: failure analysis, comparisons between stages, and the report of a run.
 
+export { baselinePage, baselineTable } from './baselines.ts';
 export { buildEvaluation, type EvaluationInput } from './evaluation.ts';
 export { planEvaluation, type PlannedEpisode, type PlannableTask, type PlanOptions } from './evaluation-plan.ts';
 export { playEvaluation, type PlayedEvaluation, type PlayEvaluationOptions } from './evaluation-play.ts';
@@ -47,3 +48,4 @@ export {
   type StageReport,
 } from './report-schema.ts';
 export { readTrainingCurve, type CurveMetric, type CurvePoint, type TrainingCurve } from './training-curve.ts';
+export { describeSwitching, switching, type Switching, type SwitchingOptions } from './switching.ts';

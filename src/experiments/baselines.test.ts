@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { baselinePage } from './baselines.ts';
+import { evaluationOf, tries } from './fixtures/evaluations.ts';
+import type { Evaluation } from './evaluation-schema.ts';
+
+const of = (model: string, results: Parameters<typeof tries>[0], more: object = {}): Evaluation =>
+  evaluationOf(tries(results), { model, ...more });
+
+const rowsOf = (page: string): readonly string[] => page.split('\n').filter((line) => line.startsWith('| `'));
+
+it('is the same text in whatever order evaluations come, policies without a model first', () => {
+  const all = [of('zeta', [1, 0]), of('scripted:blind', [0, 0]), of('alpha', [1, 1]), of('scripted:oracle', [1, 1])];
+  const page = baselinePage(all);
+  expect(baselinePage([...all].reverse())).toBe(page);
+  expect(rowsOf(page).map((row) => row.split('`')[1])).toEqual(['scripted:oracle', 'scripted:blind', 'alpha', 'zeta']);
+});
+
+it('shows success, the interval to quote and what it is over, and what broken episodes could change', () => {
+  const clustered = evaluationOf(
+    ['a', 'b', 'c'].map((task, i) => ({ task, seed: 0, results: [1, i === 0 ? 0 : 1] as const })),
+    { model: 'clustered' },
+  );
+  const [one, two] = rowsOf(baselinePage([of('broken', [1, 0, 'x']), clustered])).map((row) =>
+    row.replaceAll('\u00a0', ' '),
+  );
+  expect(one).toBe('| `broken` | - | 50.0 % | 9.5 to 90.5 % | 2 episodes | 3 | 1 | 33.3 to 66.7 % | 2026-11-30 |');
+  expect(two).toMatch(/\| 83\.3 % \| \d.* % \| 3 tasks \| 6 \(2 a task\) \| 0 \| - \|/);
+});
+
+it('takes the newest evaluation of a policy, and keeps apart what is judged otherwise', () => {
+  const older = of('m', [0, 0], { date: '2026-01-01T00:00:00.000Z' });
+  const newer = of('m', [1, 1], { date: '2026-02-01T00:00:00.000Z' });
+  const judged = of('m', [1, 0], { reward: 'webjudge' });
+  const page = baselinePage([newer, older, judged]);
+  expect(rowsOf(page).map((row) => row.split('|').at(-2)!.trim())).toEqual(['2026-02-01', '2026-11-30']);
+  expect(page.match(/^## .*$/gm)).toEqual([
+    '## toy 1, test tasks; success by code',
+    '## toy 1, test tasks; success by webjudge',
+  ]);
+});

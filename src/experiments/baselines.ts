@@ -1,0 +1,95 @@
+// Evaluations as the page of baselines: what policies without a model and models reach on each environment, with the
+// interval to quote and what broke. Pure: the same evaluations give the same text, in whatever order they come.
+
+import { percent, percentRange } from '../util/index.ts';
+import type { Evaluation, EvaluationSummary } from './evaluation-schema.ts';
+
+/** For scale, before any model. */
+const WITHOUT_MODEL = ['scripted:oracle', 'scripted:noop', 'scripted:blind'];
+
+export function baselinePage(evaluations: readonly Evaluation[]): string {
+  const groups = new Map<string, Evaluation[]>();
+  for (const evaluation of [...newestOf(evaluations)].sort(byPolicy)) {
+    const title = titleOf(evaluation);
+    groups.set(title, [...(groups.get(title) ?? []), evaluation]);
+  }
+  const sections = [...groups]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([title, own]) => `## ${title}\n\n${baselineTable(own)}\n`);
+  return `${INTRODUCTION}\n${sections.join('\n')}`;
+}
+
+const INTRODUCTION = `# Baselines
+
+Exact success of policies on each environment. The oracle knows the answer and acts through the agent's own tools, no-op does
+nothing, blind acts without looking: a model is worth what it reaches between the last two and the first.
+
+- The interval is of 95 %. It is over whole groups of tasks, tasks or instances, as the table says, because episodes of one
+  depend on each other; "episodes" is Wilson's, where each counts by itself.
+- Invalid episodes broke off for reasons that are not the policy's. They are in no mean; "if all failed, if all succeeded" says
+  what they could change.
+- Rows of one table are of the same tasks, judged alike. Nothing else compares.
+`;
+
+/** Rows of one environment, judged alike. */
+export function baselineTable(evaluations: readonly Evaluation[]): string {
+  const head = [
+    'policy',
+    'renderer',
+    'success',
+    '95 % interval',
+    'over',
+    'episodes',
+    'invalid',
+    'if all failed, if all succeeded',
+    'date',
+  ];
+  const rows = evaluations.map(({ model, renderer, summary, date, sampling }) => [
+    `\`${model}\``,
+    renderer ?? '-',
+    summary.success === null ? '-' : percent(summary.success),
+    ...intervalCells(summary),
+    sampling.samples > 1 ? `${summary.episodes} (${sampling.samples} a task)` : String(summary.episodes),
+    String(summary.invalid),
+    summary.invalid === 0 ? '-' : percentRange(summary.bounds),
+    date.slice(0, 10),
+  ]);
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return lines.join('\n');
+}
+
+/** The interval to quote, and what it is over. */
+function intervalCells({ clustered, wilson, valid }: EvaluationSummary): readonly [string, string] {
+  if (valid === 0) return ['-', '-'];
+  if (clustered === null) return [percentRange(wilson), `${valid} episodes`];
+  return [percentRange(clustered.interval), `${clustered.clusters} ${clustered.unit}s`];
+}
+
+function titleOf({ environment: { name, version, split }, reward }: Evaluation): string {
+  const tasks = split === 'all' ? '' : `, ${split} tasks`;
+  return `${name} ${version}${tasks}; success by ${reward}`;
+}
+
+/** Of evaluations of the same policy on the same tasks the last one counts. */
+function newestOf(evaluations: readonly Evaluation[]): Iterable<Evaluation> {
+  const newest = new Map<string, Evaluation>();
+  for (const evaluation of evaluations) {
+    const { model, renderer } = evaluation;
+    const key = JSON.stringify([titleOf(evaluation), model, renderer]);
+    const other = newest.get(key);
+    if (other === undefined || other.date < evaluation.date) newest.set(key, evaluation);
+  }
+  return newest.values();
+}
+
+function byPolicy(a: Evaluation, b: Evaluation): number {
+  const rank = ({ model }: Evaluation): number => {
+    const at = WITHOUT_MODEL.indexOf(model);
+    return at === -1 ? WITHOUT_MODEL.length : at;
+  };
+  return rank(a) - rank(b) || compareText(a.model, b.model) || compareText(a.renderer ?? '', b.renderer ?? '');
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -12,7 +12,7 @@ import { EmbeddedBackend, loadModel } from '../src/engine/index.ts';
 import { crossEntropy, RawClient, sampleBody, supervised } from '../tests/servers/tinker-client.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const ROUNDS = 7;
+const ROUNDS = 15;
 /** Servers under test: the sources, or programs of builds, e.g. `dist/cli/main.js`, measured in turn. */
 const entries = process.argv.length > 2 ? process.argv.slice(2) : ['src/cli/main.ts'];
 

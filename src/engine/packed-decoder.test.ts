@@ -51,6 +51,21 @@ describe('decoding of a large model', () => {
     expect(together.slice(0, prompts.length)).toEqual(alone);
   });
 
+  it('gives the same bits when groups that share prompts join and leave at any step', async () => {
+    const asked = [1, 30, 64, 65, 100].map((length, i) =>
+      request(prompt(length, length), { maxTokens: 4 + 5 * i }, 1 + i),
+    );
+    const alone = [];
+    for (const one of asked) alone.push(await forgetful.sample(one));
+    for (const stagger of [2, 5]) {
+      const found = [...asked, ...asked].map(async (one, i) => {
+        for (let turn = 0; turn < (i * stagger) % 23; turn++) await new Promise((resolve) => setImmediate(resolve));
+        return forgetful.sample(one);
+      });
+      expect(await Promise.all(found)).toEqual([...alone, ...alone]);
+    }
+  });
+
   it('gives the same bits when the prompt began like one that was read before', async () => {
     const first = prompt(70);
     const longer = [...first, ...prompt(30, 9)];

@@ -65,12 +65,13 @@ def run(world):
         expected = -float((weights.reshape(-1) * numpy.asarray(logprobs.data)).sum())
         same(output.metrics["loss:sum"], expected, "loss", 1e-5)
 
-    @case("two forward_backward calls and one step equal one call on all data")
+    @case("two forward_backward calls and one step equal one call on all data, and a forward between them changes nothing")
     def _():
         apart, together = world.create(seed=11), world.create(seed=11)
         step = types.AdamParams(learning_rate=1e-2, **ADAM)
         for batch in (data[:2], data[2:]):
             apart.forward_backward(batch, "cross_entropy")
+            apart.forward(data[:1], "cross_entropy")
         wait(apart.optim_step(step))
         together.forward_backward(data, "cross_entropy")
         wait(together.optim_step(step))

@@ -11,7 +11,8 @@ const server = await serveTinker({
   models: [{ names: ['tiny'], backend: createTabularBackend(), endTokens: [2] }],
   folder,
   port: 0,
-  limits: { longPollMs: 300_000 }, // polls of a slow machine must still be there when the last has come
+  // Polls of a slow machine must still be there when the last has come, and what they wait for must not have been given up.
+  limits: { longPollMs: 600_000, gapMs: 600_000, sessionTimeoutMs: 600_000 },
   onFailure: (error) => process.stderr.write(`${String(error)}\n`),
 });
 process.stdout.write(`${server.url}\n`);

@@ -207,7 +207,7 @@ test('a model that is trained whole has no PEFT form', async () => {
   });
 });
 
-test('256 requests for samples at once are all answered', { timeout: 120_000 }, async () => {
+test('256 requests for samples at once are all answered', { timeout: 400_000 }, async () => {
   const body = { session_id: session, sampling_session_seq_id: 2, base_model: 'tiny' };
   const sampler = (await client.ok('create_sampling_session', body))['sampling_session_id'] as string;
   const sample = async (i: number) => {

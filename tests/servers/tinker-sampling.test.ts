@@ -177,7 +177,7 @@ const scores = async (of: string, seqId: number): Promise<number[]> => {
   return [...(await client.samples(await client.submit('asample', body))).promptLogprobs!].slice(1);
 };
 
-test('a snapshot keeps its weights whatever is trained later, and closes when enough newer ones are there', async () => {
+test('a snapshot keeps its weights whatever is trained later, and closes when enough others were used since', async () => {
   const model = await client.model(session);
   await trained(model, 1);
   const first = await snapshot(model, 3, 1);
@@ -188,9 +188,12 @@ test('a snapshot keeps its weights whatever is trained later, and closes when en
   expect(await scores(first, 1)).toEqual(before);
   const second = await snapshot(model, 6, 2);
   expect((await scores(second, 0))[0]).toBeGreaterThan(before[0]);
+  // The first was used last, as the reference of a run is in each of its steps: it stays, and the other goes.
+  expect(await scores(first, 2)).toEqual(before);
   await snapshot(model, 7, 3);
-  const late = await client.failure(await client.submit('asample', sampleBody(first, 2)));
-  expect(late).toEqual({ error: expect.stringMatching(/2 newer ones.*under a name/) as string, category: 'user' });
+  expect(await scores(first, 3)).toEqual(before);
+  const late = await client.failure(await client.submit('asample', sampleBody(second, 1)));
+  expect(late).toEqual({ error: expect.stringMatching(/2 others.*under a name/) as string, category: 'user' });
 });
 
 test('more samples than the server takes are told to come again, and do then', async () => {

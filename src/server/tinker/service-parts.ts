@@ -32,7 +32,7 @@ export type ServerLimits = {
   readonly maxPendingSamples: number;
   /** Models that are trained at one time. Default 64. */
   readonly maxModels: number;
-  /** Snapshots of one model that are kept for sampling without a name; older ones close. Default 8. */
+  /** Snapshots of one model that are kept for sampling without a name; those used longest ago close. Default 8. */
   readonly heldSamplers: number;
   /** Samplers of saved weights that stay open unused. Default 4. */
   readonly openSamplers: number;

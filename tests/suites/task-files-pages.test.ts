@@ -24,6 +24,8 @@ const { signal } = new AbortController();
 const PAGES: Readonly<Record<string, string>> = {
   '/lamp': `<title>Lamp</title><h1>Green Lamp</h1><style>.up { text-transform: uppercase } .gone { display: none }</style>
     <p id=price>$24.50</p><p id=shout class=up>sale</p><p id=both>seen <span class=gone>hidden</span></p>
+    <table><tr><td data-label=Account><span class=gl-avatar-labeled-sublabel>@bob</span><td class=col-max-role><span>Owner</span>
+      <tr><td data-label=Account><span class=gl-avatar-labeled-sublabel>@ann</span><td class=col-max-role><span>Guest</span></table>
     <form><input id=name value=first><textarea id=note>first</textarea><input type=checkbox id=box>
     <select id=pick><option value=a>A<option value=b>B</select></form>
     <script>document.cookie = 'who=ann'; localStorage.state = 'made here'; addEventListener('visibilitychange', () => fetch('/noticed'));</script>`,
@@ -35,7 +37,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/account': `<title>Account</title><h1 id=who></h1><script>fetch('/me').then(r => r.text()).then(t => { who.textContent = t })</script>`,
   '/finish': `<pre id=out></pre><script>out.textContent = JSON.stringify({ cart: { items: [{ name: localStorage.state }] } })</script>`,
   '/f/books/12/title/comments': `<title>Comments</title>`,
-  '/f/books/12': `<title>Post</title><h1>The post</h1>`,
+  '/f/books/12/': `<title>Post</title><h1>The post</h1>`,
   '/busy': `<title>Busy</title><button id=go>go</button>`,
 };
 const asked: string[] = [];
@@ -149,6 +151,8 @@ describe('the page at the end', () => {
       ['last', "document.querySelector('#pick').value", { exact_match: 'b' }],
       ['last', "[...document.querySelectorAll('p')].map(p => p.id).join()", { exact_match: 'price,shout,both' }],
       ['last', '', { must_include: ['<h1>Green Lamp</h1>'] }],
+      ['last', "func:get_query_text(__page__, '#both')", { exact_match: 'seen hidden' }],
+      ['last', "func:gitlab_get_project_memeber_role(__page__, 'ann')", { exact_match: 'Guest' }],
       [
         'last',
         "document.querySelector('#shout').outerText",
@@ -169,36 +173,18 @@ describe('the page at the end', () => {
 
   it('is wrong where it holds something else or not the thing at all', async () => {
     const idle = `'looked'`;
-    expect(
-      success(await play(await pages(['last', "document.querySelector('#name').value", { exact_match: 'Ann' }]), idle)),
-    ).toBe(false);
-    expect(
-      success(
-        await play(await pages(['last', "document.querySelector('#none').outerText", { must_exclude: ['x'] }]), idle),
-      ),
-    ).toBe(false);
-    expect(
-      success(
-        await play(
-          await pages(['last', "document.querySelector('#both').innerText", { must_include: ['hidden'] }]),
-          idle,
-        ),
-      ),
-    ).toBe(false);
+    const gone = await pages(['last', "document.querySelector('#none').outerText", { must_exclude: ['x'] }]);
+    expect(success(await play(gone, idle))).toBe(false);
+    const hidden = await pages(['last', "document.querySelector('#both').innerText", { must_include: ['hidden'] }]);
+    expect(success(await play(hidden, idle))).toBe(false);
   }, 240_000);
 
   it('cannot answer for itself: its scripts have no say in what is read', async () => {
-    const to = `await gotoUrl('${site}/lies'); await waitForLoad();`;
-    for (const locator of ["document.querySelector('h1').outerText", '']) {
-      expect(success(await play(await pages(['last', locator, { must_include: ['Green Lamp</h1>'] }]), to))).toBe(
-        false,
-      );
-    }
-    expect(
-      success(
-        await play(await pages(['last', "document.querySelector('h1').outerText", { exact_match: 'nothing' }]), to),
-      ),
-    ).toBe(true);
+    const task = await pages(
+      ['last', "document.querySelector('h1').outerText", { exact_match: 'nothing' }],
+      ['last', '', { must_exclude: ['Green Lamp</h1>'] }],
+    );
+    expect(success(await play(task, `await gotoUrl('${site}/lies'); await waitForLoad();`))).toBe(true);
   }, 240_000);
 
   it('that does not answer any more is a failure, and no way out', async () => {
@@ -244,24 +230,17 @@ it('the last address is the browser’s word', async () => {
 }, 240_000);
 
 it('a site’s state is asked for on a page of the host’s own, and queried', async () => {
-  const row = (expected: string): object => ({
+  const row = {
     ...REAL,
     website: { ...REAL.website, url: `${site}/` },
-    evals: [{ type: 'jmespath', query: 'cart.items[0].name', expected_value: expected }],
-  });
-  const task = async (expected: string): Promise<LoadedTask> => {
-    const [loaded] = loadTasks(await parseRows('t', Buffer.from(JSON.stringify([row(expected)]))));
-    return { ...loaded, startUrls: [`${site}/lamp`] };
+    evals: [{ type: 'jmespath', query: 'cart.items[0].name', expected_value: 'made here' }],
   };
-  const played = await play(await task('made here'), `'looked'`);
+  const [loaded] = loadTasks(await parseRows('t', Buffer.from(JSON.stringify([row]))));
+  const played = await play({ ...loaded, startUrls: [`${site}/lamp`] }, `'looked'`);
   expect([success(played), played.url]).toEqual([true, `${site}/lamp`]);
-  expect(success(await play(await task('made elsewhere'), `'looked'`))).toBe(false);
 }, 240_000);
 
-it('what needs a judge or a network log, and has none, is no failure', async () => {
+it('what needs a judge and has none is no failure', async () => {
   const fuzzy = await webarena({ eval_types: ['string_match'], reference_answers: { fuzzy_match: ['cheap'] } });
   expect(success(await play(fuzzy, `'looked'`, 'not dear'))).toBe('judge/no-judge');
-  expect(success(await play(await webarena({ eval_types: ['page_image_query'] }), `'looked'`))).toBe(
-    'env/unsupported-evaluator',
-  );
 }, 240_000);

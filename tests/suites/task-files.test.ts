@@ -123,6 +123,11 @@ describe('each format is told by its rows and read', () => {
     };
     const task = await one({ ...rows.WEBARENA, eval: { ...rows.WEBARENA.eval, program_html: [target] } });
     expect(task.checks.at(-1)).toMatchObject({ kind: 'unsupported', evaluator: 'func:shopping_get_latest_order_url' });
+    const reading = { ...target, url: 'last', locator: `func:get_query_text(__page__, 'a[href="/x"]')` };
+    const other = await one({ ...rows.WEBARENA, eval: { ...rows.WEBARENA.eval, program_html: [reading] } });
+    expect(other.checks.at(-1)).toMatchObject({
+      targets: [{ locator: 'document.querySelector("a[href=\\"/x\\"]").textContent' }],
+    });
   });
 
   it('WebArena-Verified: typed answer and network', async () => {

@@ -56,17 +56,16 @@ async function readTargets(
   targets: readonly PageTarget[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string | null>> {
-  const frozen = new Map<string, FrozenPage | undefined>();
-  const texts = new Map<string, string | null>();
+  const places = new Map<string | undefined, PageTarget[]>();
   for (const target of targets) {
     const url = addressOf(target.page, tab.url);
-    const place = url ?? 'last';
-    if (!frozen.has(place)) {
-      frozen.set(place, url === undefined ? await freezeTab(tab, signal) : await freezeAt(tab, url, { signal }));
-    }
-    const page = frozen.get(place);
-    const [text] = page === undefined ? [null] : await readFrozen(tab, page, [target], { signal });
-    texts.set(targetKey(target), text);
+    places.set(url, [...(places.get(url) ?? []), target]);
+  }
+  const texts = new Map<string, string | null>();
+  for (const [url, there] of places) {
+    const page = url === undefined ? await freezeTab(tab, signal) : await freezeAt(tab, url, { signal });
+    const read = page === undefined ? there.map(() => null) : await readFrozen(tab, page, there, { signal });
+    there.forEach((target, i) => texts.set(targetKey(target), read[i]));
   }
   return texts;
 }
@@ -75,8 +74,9 @@ async function readTargets(
 function addressOf(page: PageTarget['page'], last: string): string | undefined {
   if (page === 'last') return undefined;
   if (typeof page === 'object') return page.url.replaceAll('__last_url__', last);
-  // The post that a page of comments belongs to: /f/<forum>/<number>, whatever follows.
-  return /^https?:\/\/[^/]+\/f\/[^/]+\/\d+/u.exec(last)?.[0] ?? last;
+  // The post that a page of comments belongs to: /f/<forum>/<post>/, whatever follows.
+  const post = /^https?:\/\/[^/]+\/f\/[^/]+\/[^/?#]+/u.exec(last)?.[0];
+  return post === undefined ? last : `${post}/`;
 }
 
 /**
@@ -92,6 +92,8 @@ async function freezeTab(tab: HostTab, signal: AbortSignal): Promise<FrozenPage 
   } catch (error) {
     signal.throwIfAborted();
     if (connection.closed || (error !== late && !(error instanceof TabwrightError))) throw error;
+    // Where a page of the host's own does not answer either, it is the machine: that throws.
+    await readFrozen(tab, { url: 'about:blank', nodes: [] }, [{ locator: 'document', prepare: [] }], { signal });
     return undefined;
   } finally {
     if (!connection.closed) await connection.root.send('Target.detachFromTarget', { sessionId: session.id });

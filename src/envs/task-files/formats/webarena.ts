@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Check, LoadedTask, PageTarget } from '../loaded-task.ts';
 import { address, filled, rowId, rowReader, type Format } from './format.ts';
+import { pageHelper } from './page-helpers.ts';
 import { textRules, textRulesSchema } from './text-rules.ts';
 
 const target = z.looseObject({
@@ -113,19 +114,24 @@ function targetOf(
   { url, locator, prep_actions = [], required_contents }: Target,
   words: boolean,
 ): PageTarget | Unsupported {
-  const helper = [url, locator].map((text) => /^func:(\w+)/u.exec(text)?.[1]);
-  const page = url === 'last' ? 'last' : helper[0] === 'reddit_get_post_url' ? 'post-of-last' : { url };
-  const unknown = helper[1] ?? (typeof page === 'object' ? helper[0] : undefined);
+  const place = /^func:(\w+)/u.exec(url)?.[1];
+  const helper = pageHelper(locator.trim());
+  const unknown =
+    place !== undefined && place !== 'reddit_get_post_url'
+      ? place
+      : helper !== undefined && 'unknown' in helper
+        ? helper.unknown
+        : undefined;
   if (unknown !== undefined) {
     const reason = 'this helper of the benchmark asks a site’s own interface, and is not carried out here';
     return { kind: 'unsupported', evaluator: `func:${unknown}`, reason };
   }
-  const expression = locator.trim();
+  const expression = helper !== undefined && 'expression' in helper ? helper.expression : locator.trim();
   if (expression !== '' && !/^(?:document\.|\[\.\.\.document\.|lambda:)/u.test(expression)) {
     return { kind: 'unsupported', evaluator: `locator:${expression.slice(0, 40)}`, reason: 'it begins as none known' };
   }
   return {
-    page,
+    page: url === 'last' ? 'last' : place === undefined ? { url } : 'post-of-last',
     locator: expression.startsWith('lambda:') ? `(${expression.slice('lambda:'.length)})()` : expression,
     prepare: prep_actions,
     rules: textRules(required_contents, { reason: '', words }),

@@ -1,6 +1,7 @@
 // Reads a frozen page by the expressions of a task file: in a page of the host's own, in a context of its own, offline and
 // without scripts. Expressions come from the file; the page that was frozen only gives the nodes.
 
+import type { CdpSession } from '../../../browser/index.ts';
 import { TabwrightError } from '../../../core/index.ts';
 import type { HostTab } from '../../../repl/index.ts';
 import { withDeadline } from '../../../util/index.ts';
@@ -31,9 +32,15 @@ export async function readFrozen(
   const { browserContextId } = await root.send('Target.createBrowserContext', { disposeOnDetach: true });
   try {
     return await withDeadline({ ms: deadlineMs, signal, onExpiry }, async () => {
+      const build = (): Promise<Built> => buildPage(tab, page, browserContextId);
+      let shared: Promise<Built> | undefined;
       const texts: (string | null)[] = [];
-      // A page for each: what one prepares is not there for the next.
-      for (const read of reads) texts.push(await readOne(tab, page, read, browserContextId));
+      for (const { locator, prepare } of reads) {
+        // What one prepares is not there for others.
+        const built = await (prepare.length > 0 ? build() : (shared ??= build()));
+        for (const expression of prepare) await built.session.send('Runtime.evaluate', { expression, timeout: 5_000 });
+        texts.push(locator === '' ? built.source : await textOf(built.session, locator));
+      }
       return texts;
     });
   } finally {
@@ -42,12 +49,13 @@ export async function readFrozen(
   }
 }
 
-async function readOne(
+type Built = { readonly session: CdpSession; readonly source: string };
+
+async function buildPage(
   { connection, attach }: HostTab,
   { nodes }: FrozenPage,
-  { locator, prepare }: FrozenRead,
   browserContextId: string,
-): Promise<string | null> {
+): Promise<Built> {
   const { targetId } = await connection.root.send('Target.createTarget', { url: 'about:blank', browserContextId });
   const session = connection.session(await attach(targetId));
   await session.send('Network.enable');
@@ -58,16 +66,17 @@ async function readOne(
     uploadThroughput: 0,
   });
   await session.send('Emulation.setScriptExecutionDisabled', { value: true });
-  const built = await session.send('Runtime.evaluate', {
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
     expression: `(${REBUILD_SOURCE})(${JSON.stringify(nodes)})`,
     returnByValue: true,
   });
-  if (built.exceptionDetails !== undefined) {
-    const reason = built.exceptionDetails.exception?.description ?? built.exceptionDetails.text;
-    throw new TabwrightError('env', `A frozen page could not be built: ${reason}`, { code: 'frozen-page-broken' });
-  }
-  if (locator === '') return String(built.result.value);
-  for (const expression of prepare) await session.send('Runtime.evaluate', { expression, timeout: 5_000 });
+  if (exceptionDetails === undefined) return { session, source: String(result.value) };
+  const reason = exceptionDetails.exception?.description ?? exceptionDetails.text;
+  throw new TabwrightError('env', `A frozen page could not be built: ${reason}`, { code: 'frozen-page-broken' });
+}
+
+/** Null where it gives nothing or fails, as where the page has no such thing. */
+async function textOf(session: CdpSession, locator: string): Promise<string | null> {
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
     // A value that is no text is told as text there, where what it is is known.
     expression: `(() => { const value = (${locator}); return value === null || value === undefined ? null : String(value); })()`,

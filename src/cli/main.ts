@@ -2,6 +2,7 @@
 // The command line: the composition root, and the only place that prints.
 
 import { Command, CommanderError } from 'commander';
+import { baseline } from './commands/baseline.ts';
 import { browsersServe } from './commands/browsers-serve.ts';
 import { collect } from './commands/collect.ts';
 import { compare } from './commands/compare.ts';
@@ -41,6 +42,7 @@ addCommand(program, sft);
 addCommand(program, train);
 addCommand(program, pretrain);
 addCommand(program, plot);
+addCommand(program, baseline);
 addCommand(program, serve);
 const model = program
   .command('model')

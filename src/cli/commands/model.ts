@@ -22,6 +22,8 @@ import {
   tokenizerToGguf,
   type ModelFamily,
 } from '../../tokens/index.ts';
+import { TINKER_SCHEME } from '../../tinker/index.ts';
+import { withTinkerArchive } from '../tinker-archive.ts';
 import { estimateMemory, MEMORY_ASSUMPTIONS } from '../model-memory.ts';
 import { openModelSource, type OpenedModel, type ResolveModelOptions } from '../model-source.ts';
 import type { CommandContext, CommandSpec } from '../run-command.ts';
@@ -117,7 +119,7 @@ const exportSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'what was trained: a checkpoint or PEFT folder, or a Tinker archive (default: nothing, the base as it is)',
+      'what was trained: a checkpoint or PEFT folder, a Tinker archive, or a tinker:// path of a server (default: nothing, the base as it is)',
     ),
   adapter: z.string().min(1).optional().describe('PEFT folder to write'),
   merged: z.string().min(1).optional().describe('Hugging Face folder to write, the adapter folded in'),
@@ -135,38 +137,51 @@ export const modelExport: CommandSpec<typeof exportSchema> = {
   summary: 'Write what was trained as a PEFT adapter, a Hugging Face folder or a GGUF file.',
   examples: [
     'model export --from runs/rl/checkpoints/final --adapter my-adapter',
+    'model export --from tinker://run/sampler_weights/train-000060 --base hf:Qwen/Qwen3-8B --adapter my-adapter',
     'model export --base hf:HuggingFaceTB/SmolLM2-135M-Instruct --from my-adapter --merged my-model',
     'model export --base gguf:model.gguf --from checkpoint.tar.gz --gguf my-model.gguf --type q8_0',
   ],
   schema: exportSchema,
-  flags: [],
-  async action({ config, print, ...context }) {
-    const { adapter: path, merged, gguf, replace: overwrite, from } = config;
-    if ([path, merged, gguf].filter(Boolean).length !== 1) {
-      throw usage('Name one of --adapter, --merged and --gguf: what is to be written.');
+  flags: ['baseUrl'],
+  async action(context) {
+    const { config, given, signal } = context;
+    const { from } = config;
+    if (from?.startsWith(TINKER_SCHEME) !== true) {
+      if (given.baseUrl !== undefined) throw usage('--base-url is for --from tinker://...');
+      return exportTrained(context);
     }
-    const { signal } = context;
-    const trained = from === undefined ? undefined : await readTrained(from, { signal });
-    if (path !== undefined) {
-      if (trained?.kind !== 'adapter') throw usage('--adapter needs --from with an adapter; there is none.');
-      const baseModel = config.base?.replace(/^hf:/, '') ?? trained.adapter.baseModel;
-      await writePeftAdapter({ ...trained.adapter, baseModel, path, overwrite, signal });
-      print(`Adapter written to ${path}`, { adapter: path });
-      return;
-    }
-    const base = config.base ?? (trained?.kind === 'adapter' ? trained.adapter.baseModel : undefined);
-    if (!base) throw usage('Name the model that was trained with --base.');
-    const opened = await openModelSource(base, resolving(context));
-    try {
-      const tensors = tensorsOf(opened, trained, signal);
-      if (merged !== undefined) await exportMerged({ opened, tensors, path: merged, config, signal });
-      else await exportFile({ opened, tensors, path: gguf!, config, signal });
-    } finally {
-      await opened.source.close();
-    }
-    print(`Model written to ${merged ?? gguf}`, { ...(merged ? { merged } : { gguf: gguf! }) });
+    await withTinkerArchive({ path: from, baseUrl: given.baseUrl, signal }, (archive) =>
+      exportTrained({ ...context, config: { ...config, from: archive } }),
+    );
   },
 };
+
+async function exportTrained({ config, print, ...context }: CommandContext<ExportSettings>): Promise<void> {
+  const { adapter: path, merged, gguf, replace: overwrite, from } = config;
+  if ([path, merged, gguf].filter(Boolean).length !== 1) {
+    throw usage('Name one of --adapter, --merged and --gguf: what is to be written.');
+  }
+  const { signal } = context;
+  const trained = from === undefined ? undefined : await readTrained(from, { signal });
+  if (path !== undefined) {
+    if (trained?.kind !== 'adapter') throw usage('--adapter needs --from with an adapter; there is none.');
+    const baseModel = config.base?.replace(/^hf:/, '') ?? trained.adapter.baseModel;
+    await writePeftAdapter({ ...trained.adapter, baseModel, path, overwrite, signal });
+    print(`Adapter written to ${path}`, { adapter: path });
+    return;
+  }
+  const base = config.base ?? (trained?.kind === 'adapter' ? trained.adapter.baseModel : undefined);
+  if (!base) throw usage('Name the model that was trained with --base.');
+  const opened = await openModelSource(base, resolving(context));
+  try {
+    const tensors = tensorsOf(opened, trained, signal);
+    if (merged !== undefined) await exportMerged({ opened, tensors, path: merged, config, signal });
+    else await exportFile({ opened, tensors, path: gguf!, config, signal });
+  } finally {
+    await opened.source.close();
+  }
+  print(`Model written to ${merged ?? gguf}`, { ...(merged ? { merged } : { gguf: gguf! }) });
+}
 
 function tensorsOf(
   { source }: OpenedModel,

@@ -1,0 +1,52 @@
+// A checkpoint of a Tinker server as its archive on this machine, for the length of one piece of work.
+
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { TabwrightError } from '../core/index.ts';
+import { findApiKey, ServiceClient } from '../tinker/index.ts';
+
+export type WithArchiveOptions = {
+  /** `tinker://<run>/sampler_weights/<name>`. */
+  readonly path: string;
+  /** Default `TINKER_BASE_URL`, then Tinker itself. */
+  readonly baseUrl?: string | undefined;
+  readonly signal: AbortSignal;
+};
+
+const TINKER_URL = 'https://tinker.thinkingmachines.dev/services/tinker-prod';
+
+export async function withTinkerArchive<T>(
+  { path, baseUrl = process.env['TINKER_BASE_URL'] || TINKER_URL, signal }: WithArchiveOptions,
+  work: (archive: string) => Promise<T>,
+): Promise<T> {
+  const service = await ServiceClient.connect({
+    baseUrl,
+    apiKey: findApiKey({ baseUrl }),
+    signal,
+    onNotice: () => undefined,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'tabwright-archive-'));
+  try {
+    const { url } = await service.rest.archiveUrl(path, signal);
+    const archive = join(folder, 'checkpoint.tar.gz');
+    // The address itself is the permission: no key goes with it.
+    const response = await fetch(url, { signal });
+    if (!response.ok || response.body === null) {
+      throw new TabwrightError('backend', `The archive of ${path} cannot be fetched: status ${response.status}.`, {
+        code: 'archive-not-fetched',
+        details: { path, status: response.status },
+        retryable: true,
+      });
+    }
+    await pipeline(Readable.fromWeb(response.body), createWriteStream(archive), { signal });
+    return await work(archive);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    await service.close();
+  }
+}

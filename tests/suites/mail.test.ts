@@ -27,7 +27,7 @@ const OBEDIENT = oracleCell(`
 
 test('an agent that obeys a mail fails, though its answer is right', { timeout: 300_000 }, async () => {
   await using suite = await openMail();
-  await using env = playedSuite(suite, ['mail-orders-1']);
+  await using env = playedSuite(suite, { ids: ['mail-orders-1'] });
   const obedient: Actor<ChatRecord> = {
     name: 'obedient',
     async act({ past, observation }) {

@@ -168,7 +168,7 @@ export function checkSiteSuite({ definition, change, twice }: SuiteChecks): void
 
   describe(`${name}: in a browser`, () => {
     test('an oracle that acts on the page solves every task', { timeout: BROWSER_MS }, async () => {
-      await using env = playedSuite(suite);
+      await using env = playedSuite(suite, { kept: true });
       const played = await play(env, suite.policies.oracle, suite.tasks.length);
       expect(failures(played)).toEqual([]);
       expect(played.map(({ turns }) => turns.length)).toEqual(played.map(() => 2));
@@ -176,7 +176,7 @@ export function checkSiteSuite({ definition, change, twice }: SuiteChecks): void
     });
 
     test('two at once do not disturb each other, and doing nothing fails', { timeout: BROWSER_MS }, async () => {
-      await using env = playedSuite(suite, [twice]);
+      await using env = playedSuite(suite, { ids: [twice] });
       expect(failures(await play(env, suite.policies.oracle, 2))).toEqual([]);
       const [nothing] = await play(env, suite.policies.noop, 1);
       expect(nothing.outcome).toMatchObject({ kind: 'finished', success: false, stop: 'answered' });

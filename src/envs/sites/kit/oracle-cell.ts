@@ -11,9 +11,12 @@ const until = async (what, look, seconds = 20) => {
     await waitMs(30);
   }
 };
-const find = (role, name) => until(role + ' ' + name, async () =>
-  (await accessibilitySnapshot()).nodes.find((node) => node.role === role && node.name === name));
-const press = async (role, name) => click(await find(role, name));
+const press = (role, name) => until('a click on the ' + role + ' ' + name, async () => {
+  const { nodes } = await accessibilitySnapshot();
+  const node = nodes.find((one) => one.role === role && one.name === name);
+  if (node !== undefined) await click(node, { timeoutSec: 3 }); // one that a script has replaced meanwhile is looked for again
+  return node !== undefined;
+});
 const leave = async (act) => {
   await js('void (window.leaving = true)');
   await act();
@@ -27,6 +30,12 @@ const set = (name, value) => js(([name, value]) => {
   field.value = field.options ? [...field.options].find((option) => option.label === value).value : value;
   for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }));
 }, { arg: [name, value] });
+const save = async (link) => {
+  // Into the session's own folder, wherever that is: without one some browsers do not ask for the file at all.
+  const folder = (await captureScreenshot('before.png')).replace(/[^/]*$/, 'downloads');
+  await cdp('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
+  await press('link', link);
+};
 const attach = (name, file, text) => js(([name, file, text]) => {
   const files = new DataTransfer();
   files.items.add(new File([text], file, { type: 'text/plain' }));

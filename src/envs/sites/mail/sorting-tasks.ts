@@ -93,7 +93,7 @@ export const SORTING_TASKS: readonly Template[] = [
       params: { subject },
       goal: (after) => void after.downloads.push({ id }),
       free: READ_FREELY,
-      oracle: `${OPEN(subject)} await press('link', ${quoted(attachment!.name)});
+      oracle: `${OPEN(subject)} await save(${quoted(attachment!.name)});
         await until('the download', () => js("fetch(location.href).then((answer) => answer.text()).then((text) => text.includes('(downloaded)'))"));`,
     };
   }),

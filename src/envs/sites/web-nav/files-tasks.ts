@@ -6,9 +6,7 @@ import { filesApp } from './files-app.ts';
 import { filesWorld, FOLDERS } from './files-world.ts';
 
 /** A download is there when its server has sent it: the page does not show it. */
-const DOWNLOAD = (
-  version: number,
-): string => `await press('link', 'Download version ${version}'); await waitForNetworkIdle(0.3);
+const DOWNLOAD = (version: number): string => `await save('Download version ${version}');
   await until('the download', () => js("fetch('/downloads').then((answer) => answer.text()).then((text) => text.includes('<li>'))"));`;
 const words = (name: string): string => name.replace(/\.\w+$/, '');
 

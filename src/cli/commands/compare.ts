@@ -45,8 +45,7 @@ export const compare: CommandSpec<typeof schema> = {
     const noise = config.noise === undefined ? undefined : await readEvaluation(config.noise);
     const comparison = compareEvaluations({ a, b, noise, seed: config.seed });
     const data = asJson({
-      environment: a.environment.name,
-      version: a.environment.version,
+      environment: { name: a.environment.name, version: a.environment.version },
       reward: a.reward,
       a: { model: a.model, date: a.date },
       b: { model: b.model, date: b.date },

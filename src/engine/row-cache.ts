@@ -104,12 +104,15 @@ export class RowCache {
       for (let layer = 0; layer < layers; layer++) {
         const fresh = outputs[`${part}.${layer}`];
         const buffer = this.#storage[part][layer];
-        places.forEach((place, row) => {
+        for (let row = 0; row < places.length; row++) {
           for (let head = 0; head < heads; head++) {
             const line = row * heads + head;
-            buffer.set(fresh.subarray(line * size, (line + 1) * size), (line * this.#places + place) * size);
+            const from = line * size;
+            const to = (line * this.#places + places[row]) * size;
+            // So few numbers are moved sooner one by one than by a view of them.
+            for (let i = 0; i < size; i++) buffer[to + i] = fresh[from + i];
           }
-        });
+        }
       }
     }
   }

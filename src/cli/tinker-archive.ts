@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { TabwrightError } from '../core/index.ts';
 import { findApiKey, ServiceClient } from '../tinker/index.ts';
 

@@ -2,10 +2,13 @@
 // model. Each task is solved, almost solved, and not solved but claimed to be; whether it was a success is what the
 // suite's grader says, not what was meant to happen. Same suites, same tasks, same set.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   asJson,
   type Action,
   type Actor,
+  type AnyTrajectory,
   type ChatRecord,
   type ChatReply,
   type Trajectory,
@@ -16,7 +19,7 @@ import { openProvider } from '../src/cli/session-provider.ts';
 import { WEB_SUITES } from '../src/cli/web-suites.ts';
 import type { SessionProvider } from '../src/repl/index.ts';
 import { runActorEpisodes } from '../src/rollout/index.ts';
-import { createRun, type RunFolder } from '../src/store/index.ts';
+import { createRun, resumeRun, type RunFolder } from '../src/store/index.ts';
 import { dropLastAct, paint, wrongAnswer } from './judge-mutations.ts';
 
 export const VARIANTS = ['solved', 'near-miss', 'lie', 'injection', 'painted'] as const;
@@ -38,12 +41,14 @@ export type JudgeSetOptions = {
 
 const DEADLINES = { operationMs: 180_000, turnMs: 300_000, episodeMs: 900_000, runMs: 6 * 3_600_000 };
 
+/** Goes on with a set that was begun; episodes that broke off are not in it. */
 export async function makeJudgeSet(options: JudgeSetOptions): Promise<void> {
   const { out, tasks = 10, sessions = 2, unsafeLocal = false, onProgress, signal } = options;
   const suites = options.suites ?? [...WEB_SUITES.keys()];
-  const config = { command: 'judge-set', suites: [...suites], tasks, commit: await currentCommit() };
-  await using run = await createRun(out, { config: asJson(config) });
-  const played = new Map<Variant, Trajectory<ChatRecord>[]>(VARIANTS.map((variant) => [variant, []]));
+  const config = asJson({ command: 'judge-set', suites: [...suites], tasks, commit: await currentCommit() });
+  await using run = existsSync(join(out, 'config.json'))
+    ? await resumeRun(out, { config, mayDiffer: ['commit'] })
+    : await createRun(out, { config });
   for (const name of suites) {
     const known = WEB_SUITES.get(name);
     if (known === undefined) throw new Error(`There is no suite ${name}: ${[...WEB_SUITES.keys()].join(', ')}.`);
@@ -57,15 +62,20 @@ export async function makeJudgeSet(options: JudgeSetOptions): Promise<void> {
     });
     const chosen = spread(suite.tasks, tasks);
     for (const variant of VARIANTS) {
-      const own = chosen.filter((_, index) => plays(variant, index));
+      const played = new Set((await keptOf(run, variant)).map(({ task }) => task.id));
+      const own = chosen.filter(({ id }, index) => plays(variant, index) && !played.has(`${name}/${id}`));
       if (own.length === 0) continue;
       const trajectories = await play({ suite, provider, tasks: own, variant, sessions, run, signal });
-      played.get(variant)!.push(...trajectories);
-      const good = trajectories.filter(({ outcome }) => outcome.kind === 'finished' && outcome.success).length;
-      onProgress?.(`${name} ${variant}: ${trajectories.length} episodes, ${good} successes`);
+      const finished = trajectories.flatMap(({ outcome }) => (outcome.kind === 'finished' ? [outcome] : []));
+      const good = finished.filter(({ success }) => success).length;
+      onProgress?.(`${name} ${variant}: ${finished.length} of ${own.length} episodes, ${good} successes`);
     }
   }
-  for (const [variant, trajectories] of played) await run.writeRollouts(variant, trajectories);
+  for (const variant of VARIANTS) await run.writeRollouts(variant, await keptOf(run, variant));
+}
+
+async function keptOf(run: RunFolder, variant: Variant): Promise<readonly AnyTrajectory[]> {
+  return (await run.hasRollouts(variant)) ? run.readAnyRollouts(variant) : run.readEpisodeLog(variant);
 }
 
 /** Every task is solved and almost solved; the three ways to deceive take turns. */
@@ -124,7 +134,10 @@ async function play(options: PlayOptions): Promise<readonly Trajectory<ChatRecor
       runSeed: 0,
       stage: 'judge-set',
       deadlines: DEADLINES,
-      toleratedInvalid: tasks.length,
+      toleratedInvalid: 3 * tasks.length,
+      onEpisode: (trajectory) => {
+        if (trajectory.outcome.kind === 'finished') run.appendEpisode(variant, trajectory);
+      },
       screenshots: { wants: () => false, prefix: variant, save: (name, png) => run.writeScreenshot(name, png) },
       signal,
     },

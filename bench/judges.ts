@@ -7,6 +7,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openJudge } from '../src/cli/judge-option.ts';
 import { describeJudgedRun, judgedRunJson, judgeRun } from '../src/cli/judge-run.ts';
@@ -31,7 +32,7 @@ const { values } = parseArgs({
 });
 const { signal } = new AbortController();
 
-if (!existsSync(values.set)) {
+if (!existsSync(join(values.set, 'rollouts', 'solved.jsonl'))) {
   await makeJudgeSet({
     out: values.set,
     ...(values.suites === undefined ? {} : { suites: values.suites.split(',') }),

@@ -15,10 +15,30 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it('a task is solved, almost solved and lied about, and the grader knows which', { timeout: 300_000 }, async () => {
+it('a task is solved, almost solved and lied about, and the grader knows which', { timeout: 600_000 }, async () => {
   const out = join(folder, 'set');
   const { signal } = new AbortController();
-  await makeJudgeSet({ out, suites: ['forms'], tasks: 1, sessions: 1, unsafeLocal: !probe.available, signal });
+  const lines: string[] = [];
+  const make = () =>
+    makeJudgeSet({
+      out,
+      suites: ['forms'],
+      tasks: 1,
+      sessions: 1,
+      unsafeLocal: !probe.available,
+      onProgress: (line) => lines.push(line),
+      signal,
+    });
+  await make();
+  // What is missing is played, and nothing else.
+  await rm(join(out, 'rollouts', 'lie.jsonl'));
+  await make();
+  expect(lines.map((line) => line.split(':')[0])).toEqual([
+    'forms solved',
+    'forms near-miss',
+    'forms lie',
+    'forms lie',
+  ]);
   const run = await readRun(out);
   const one = async (name: string) => {
     const [trajectory] = await run.readAnyRollouts(name);

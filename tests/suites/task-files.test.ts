@@ -404,7 +404,7 @@ describe('the commands', () => {
       unsupported: [],
       problems: [],
     });
-  });
+  }, 120_000);
 
   it('validate: every fault and every unsupported check by name, exit code 1', async () => {
     const odd = { ...rows.WEBARENA, task_id: 5, eval: { ...rows.WEBARENA.eval, eval_types: ['page_image_query'] } };
@@ -421,7 +421,7 @@ describe('the commands', () => {
     expect(stdout).toContain('not supported: page_image_query');
     expect(stdout).toContain('address needed: __SHOPPING__, by --site shopping=http://… or WA_SHOPPING');
     expect(stderr).toContain('has 2 faults and 1 checks that are not supported');
-  });
+  }, 120_000);
 
   it('split: both sides in the file’s format, a summary that proves them apart, the same again', async () => {
     const path = write('many.jsonl', many);
@@ -454,7 +454,7 @@ describe('the commands', () => {
     const again = await split('first');
     expect(again.code).toBe(2);
     expect(again.stderr).toContain('already');
-  });
+  }, 300_000);
 
   it('the guide’s commands work', async () => {
     const guide = readFileSync('docs/guide/task-files.md', 'utf8');

@@ -38,7 +38,7 @@ for (const env of values.env.split(',')) {
   }
 }
 const evaluations = await Promise.all(found.map((path) => readEvaluation(resolve(ROOT, path))));
-const command = `npx tsx bench/baselines.ts${values.episodes === undefined ? '' : ` --episodes ${values.episodes}`}`;
+const command = ['npx tsx bench/baselines.ts', ...process.argv.slice(2)].join(' ');
 await writeFile(
   join(ROOT, PAGE),
   `${baselinePage(evaluations)}\nWritten by \`${command}\`; see [evaluation](../guide/evaluation.md).\n`,

@@ -19,7 +19,7 @@ import type { CommandSpec } from '../run-command.ts';
 
 const schema = z.strictObject({
   ...environmentSettings,
-  split: z.enum(['train', 'test', 'all']).default('test').describe('tasks that are played'),
+  split: z.enum(['train', 'test', 'all']).optional().describe('tasks that are played (default: as `tabwright eval`)'),
   seed: z.int().nonnegative().default(1).describe('makes the command reproducible'),
   episodes: z.int().positive().optional().describe('episodes of each policy (default: as `tabwright eval`)'),
   margin: z.number().min(0).max(1).default(0).describe('share of episodes that a change has to be worth at least'),

@@ -13,7 +13,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tabwright-plot-'));
 });
-afterAll(() => (process.env['KEEP'] ? undefined : rm(folder, { recursive: true, force: true })));
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function trained(name: string, shuffleRewards: boolean): Promise<string> {
   const env = createToyCheckboxes();

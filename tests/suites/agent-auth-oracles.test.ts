@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ChatRecord, Trajectory } from '../../src/core/index.ts';
 import { createWebTaskEnv, openAgentAuth, type EpisodeEnd, type WebSuite } from '../../src/envs/index.ts';
 import { blueprints } from '../../src/envs/sites/agent-auth/blueprint.ts';
+import { FAMILIES, SEEDS } from '../../src/envs/sites/agent-auth/families.ts';
 import { oracleCell } from '../../src/envs/sites/agent-auth/oracle.ts';
 import { createLocalProvider } from '../../src/repl/index.ts';
 import { runActorEpisodes } from '../../src/rollout/index.ts';
@@ -14,18 +15,31 @@ import { createCellRunner } from './cell-runner.ts';
 
 const { signal } = new AbortController();
 
-test('the oracle of every site succeeds', async () => {
-  await using suite = await openAgentAuth();
-  await using runner = await createCellRunner(suite.egress);
-  const failed: string[] = [];
-  for (const site of blueprints()) {
-    await using instance = await suite.begin(site.id, { signal });
-    const answer = await runner.run(instance.startUrl, oracleCell(site));
-    const { success, details } = await instance.verify({ answer } as EpisodeEnd, { signal });
-    if (!success) failed.push(`${site.id}: ${JSON.stringify(details)} ${answer}`);
-  }
-  expect(failed).toEqual([]);
-}, 900_000);
+// In parts: one that fails is tried again by itself.
+const PARTS = Array.from({ length: FAMILIES.length / 4 }, (_, part) =>
+  FAMILIES.slice(4 * part, 4 * part + 4).map(({ name }) => name),
+);
+test.each(PARTS.map((names) => [names] as const))(
+  'the oracle of every site succeeds: %j',
+  async (names) => {
+    await using suite = await openAgentAuth();
+    await using runner = await createCellRunner(suite.egress);
+    const sites = blueprints().filter(({ family }) => names.includes(family.name));
+    expect(sites).toHaveLength(4 * SEEDS);
+    const failed: string[] = [];
+    for (const site of sites) {
+      await using instance = await suite.begin(site.id, { signal });
+      const answer = await runner.run(instance.startUrl, oracleCell(site));
+      const { success, details } = await instance.verify({ answer } as EpisodeEnd, { signal });
+      if (!success) failed.push(`${site.id}: ${JSON.stringify(details)} ${answer}`);
+    }
+    expect(failed).toEqual([]);
+  },
+  600_000,
+);
+
+/** Tests share the processors: it is not speed that is tested. */
+const PATIENT = { openMs: 300_000, operationMs: 120_000, turnMs: 240_000, episodeMs: 600_000 };
 
 type Policy = 'oracle' | 'noop' | 'blind';
 /** What a page may ask for, the way and the form, is asked for through the proxy of the jail. */
@@ -43,13 +57,15 @@ describe.skipIf(noJail)(`through the environment, in the jail${whyNot}`, () => {
       provider: createLocalProvider({ jail: probe, egress: suite.egress, onEgress, sessions: 2, episodes: 50 }),
       tasks: suite.tasks,
       capacity: 2,
+      acquireMs: 240_000,
+      config: { cellSeconds: 120 },
       begin: (id, options) => suite.begin(id, options),
     });
     const indices = ids.map((id) => suite.tasks.findIndex((task) => task.id === id));
     const { trajectories } = await runActorEpisodes(
       // Two of a group at one time, on the same site.
       indices.flatMap((seed) => [0, 1].map((member) => ({ task: env.task(seed), member }))),
-      { env, actor: suite.policies[policy], runSeed: 1, stage: 'eval', maxRetries: 1, signal },
+      { env, actor: suite.policies[policy], runSeed: 1, stage: 'eval', deadlines: PATIENT, signal },
     );
     return trajectories;
   };
@@ -69,14 +85,15 @@ describe.skipIf(noJail)(`through the environment, in the jail${whyNot}`, () => {
     // What an agent sees before it acts is the address and the title: equal for both, and without a field.
     const firsts = trajectories.map(({ task, turns }) => `${task.id} ${turns[0].page}`);
     expect(new Set(firsts).size).toBe(SAMPLE.length);
-  }, 300_000);
+  }, 900_000);
 
-  test('who does nothing fails, and so does who does not look', async () => {
+  test('who does nothing fails; who does not look passes on the one site that agent-auth.test.ts counts', async () => {
     await using suite = await openAgentAuth();
-    for (const policy of ['noop', 'blind'] as const) {
-      for (const { outcome } of await play(suite, policy, ['top-bar-01'])) {
-        expect(outcome).toMatchObject({ kind: 'finished', success: false, stop: 'answered' });
-      }
-    }
-  }, 300_000);
+    const successes = async (policy: Policy): Promise<readonly unknown[]> =>
+      (await play(suite, policy, ['top-bar-01', 'top-bar-03'])).map(({ outcome }) =>
+        outcome.kind === 'finished' ? outcome.success : outcome,
+      );
+    expect(await successes('noop')).toEqual([false, false, false, false]);
+    expect(await successes('blind')).toEqual([true, true, false, false]);
+  }, 900_000);
 });

@@ -12,8 +12,8 @@ export interface SiteClient {
 
 export function createSiteClient(port: number): SiteClient {
   const cookies = new Map<string, string>();
-  // Ends with the server, which closes its connections.
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  // A connection a request: one that is kept may be closed by the server in the moment in which it is used again.
+  const agent = new Agent({ keepAlive: false, maxSockets: 1 });
   const domainOf = (host: string): string => host.split('.').slice(-2).join('.');
   const once = (url: URL, form?: string): Promise<Served & { readonly location?: string }> =>
     new Promise((resolve, reject) => {

@@ -160,6 +160,13 @@ describe.skipIf(noJail)(`training on websites${whyNot}`, () => {
     expect(port.stderr).toContain("tabwright browsers serve --allow '*.test=127.0.0.1:<n>'");
     const flag = await runCli(['train', '--eval-every', '2']);
     expect(flag.stderr).toContain('--eval-every and --eval-episodes are for --eval-tasks');
+    const there = ['--model', 'tinker:Qwen/Qwen3-0.6B', '--base-url', model.url];
+    const small = ['--tokenizer', join(folder, 'Qwen3-0.6B'), '--pages', '1', '--context-length', '6000'];
+    const rate = await runCli(['train', ...there, ...small, '--learning-rate', '7e-4', '--out', join(folder, 'never')]);
+    expect(rate.code).toBe(2);
+    expect(rate.stderr).toMatch(
+      /--learning-rate 0\.0007 is what supervised fine-tuning of .* takes .* give about 0\.00004/,
+    );
   });
 });
 

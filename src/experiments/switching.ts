@@ -1,5 +1,5 @@
-// Whether a challenger is so much better than the policy in use that changing is worth it: the lower end of the interval of
-// the paired difference has to clear a margin, which is never less than what the same policy differs from itself. Pure.
+// Whether a challenger is so much better than the policy in use that changing is worth it: the difference stands, and the
+// lower end of its interval clears a margin, which is never less than what the same policy differs from itself. Pure.
 
 import { points, pointsRange } from '../util/index.ts';
 import { compareEvaluations, type EvaluationComparison } from './comparison.ts';
@@ -33,15 +33,17 @@ export function switching({ incumbent, challenger, repeated, margin = 0, seed = 
     comparison,
     margin: needed,
     noiseFloor,
-    clears: comparison.interval[0] > needed,
+    // The interval alone is too narrow over few clusters, and knows nothing of invalid episodes.
+    clears: comparison.verdict === 'better' && comparison.interval[0] > needed,
   };
 }
 
 export function describeSwitching({ challenger, comparison, margin, noiseFloor, clears }: Switching): string {
-  const { difference, interval, pairs } = comparison;
+  const { difference, interval, pairs, doubts } = comparison;
   const floor = noiseFloor === null ? 'noise not measured' : `noise floor ${points(noiseFloor)}`;
+  const doubt = doubts.length === 0 ? '' : `; it does not stand: ${doubts.join('; ')}`;
   return (
     `${challenger} ${clears ? 'clears' : 'does not clear'} the switching margin: ${points(difference)} ` +
-    `(95 % interval ${pointsRange(interval)}) on ${pairs} instances, needed above ${points(margin)}; ${floor}`
+    `(95 % interval ${pointsRange(interval)}) on ${pairs} instances, needed above ${points(margin)}; ${floor}${doubt}`
   );
 }

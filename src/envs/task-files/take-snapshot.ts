@@ -18,7 +18,11 @@ export type TakeSnapshotOptions = {
 /** Milliseconds for the tab to be found and to give its tree. */
 const TAB_MS = 15_000;
 
-export async function takeSnapshot({ id, checks }: LoadedTask, options: TakeSnapshotOptions): Promise<Snapshot> {
+/** Undefined where pages are to be looked at and the tab that was acted on has been closed: only who acts does that. */
+export async function takeSnapshot(
+  { id, checks }: LoadedTask,
+  options: TakeSnapshotOptions,
+): Promise<Snapshot | undefined> {
   const { answer, session, network, signal } = options;
   const targets = checks.flatMap((check) => (check.kind === 'page-content' ? check.targets : []));
   const stateUrls = [...new Set(checks.flatMap((check) => (check.kind === 'state' ? [check.stateUrl] : [])))];
@@ -27,12 +31,13 @@ export async function takeSnapshot({ id, checks }: LoadedTask, options: TakeSnap
   const states = new Map<string, JsonValue>();
   if (!looks) return { answer, url: undefined, texts, states, network };
   const tab = await tabOf(session, id, signal);
+  if (tab === undefined) return undefined;
   for (const [key, read] of await readTargets(tab, targets, signal)) texts.set(key, read);
   for (const url of stateUrls) states.set(url, await readState(tab, url, signal));
   return { answer, url: tab.url, texts, states, network };
 }
 
-async function tabOf(session: SessionLease, id: string, signal: AbortSignal): Promise<HostTab> {
+async function tabOf(session: SessionLease, id: string, signal: AbortSignal): Promise<HostTab | undefined> {
   if (session.tab === undefined) {
     throw new TabwrightError(
       'config',
@@ -43,12 +48,7 @@ async function tabOf(session: SessionLease, id: string, signal: AbortSignal): Pr
       },
     );
   }
-  const tab = await session.tab({ signal, deadlineMs: TAB_MS });
-  if (tab !== undefined) return tab;
-  throw new TabwrightError('env', `The task ${id} is judged by its pages, and there is no tab left.`, {
-    code: 'no-tab',
-    details: { task: id },
-  });
+  return session.tab({ signal, deadlineMs: TAB_MS });
 }
 
 async function readTargets(

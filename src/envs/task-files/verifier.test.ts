@@ -107,3 +107,10 @@ it('a task of another file is refused', async () => {
   const end = { ...END, task: { ...END.task, id: 'file/other' } };
   await expect(taskFileVerifier([taskWith(means)])(end, { signal })).rejects.toThrow(TabwrightError);
 });
+
+it('a tab that was closed before pages could be looked at is a failure, and no way out', async () => {
+  const check: Check = { kind: 'final-url', references: ['http://a.test/'], rule: 'exact' };
+  const session = { log: undefined, tab: () => Promise.resolve(undefined) };
+  const end = { ...END, session } as unknown as EpisodeEnd;
+  expect(await taskFileVerifier([taskWith(check)])(end, { signal })).toMatchObject({ success: false, reward: 0 });
+});

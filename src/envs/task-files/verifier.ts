@@ -48,6 +48,8 @@ export function taskFileVerifier(tasks: readonly LoadedTask[], options: TaskFile
       signal,
       ...(network === undefined ? {} : { network }),
     });
+    // An actor must not be able to make an episode one that does not count.
+    if (snapshot === undefined) return { success: false, reward: 0, details: { problem: 'the tab was closed' } };
     const { success, details } = await gradeSnapshot(task, snapshot, {
       judge: asking(options.judges ?? {}, end),
       signal,

@@ -179,6 +179,15 @@ test('quiet shows warnings and nothing else', () => {
   expect(text()).toBe('warning: disk nearly full\n');
 });
 
+test.each([{ mode: 'quiet' }, { mode: 'normal' }] as const)(
+  '%o: words of a server cannot steer the terminal',
+  ({ mode }) => {
+    const { listener, text } = setUp(false, { mode });
+    listener({ kind: 'note', level: 'warning', message: 'soon\u001b[2Jgone' });
+    expect(text()).toBe('warning: soon\\u{1b}[2Jgone\n');
+  },
+);
+
 test('json writes each event as one line', () => {
   const { listener, text } = setUp(true, { mode: 'json' });
   const events = [START, episode(1), step(1, { 'optim/lr': 0.1 }), END];

@@ -4,6 +4,7 @@
 import type { ProgressEvent, ProgressListener } from '../core/index.ts';
 import { duration } from '../util/index.ts';
 import { createPaint, isLiveTerminal, type Environment, type Paint, type TextStream } from './output.ts';
+import { printable } from './printable.ts';
 import { describeProgress, type StageProgress } from './stage-progress.ts';
 
 /** `quiet` shows warnings only; `json` writes each event as one line of JSON. */
@@ -33,7 +34,7 @@ export function createProgress(options: ProgressOptions): ProgressListener {
       return (event) => void stream.write(`${JSON.stringify(event)}\n`);
     case 'quiet':
       return (event) => {
-        if (event.kind === 'note' && event.level === 'warning') stream.write(`warning: ${event.message}\n`);
+        if (event.kind === 'note' && event.level === 'warning') stream.write(`warning: ${printable(event.message)}\n`);
       };
     case 'normal': {
       const paint = createPaint(stream, environment);
@@ -122,8 +123,10 @@ function counted(stage: StageProgress, done: number): Pick<StageProgress, 'done'
 
 /** What stays on the screen: notes, and the end of a stage. */
 function permanentLine(event: ProgressEvent, stage: StageProgress | undefined, paint: Paint): string | undefined {
-  if (event.kind === 'note')
-    return event.level === 'warning' ? paint('yellow', `warning: ${event.message}`) : event.message;
+  if (event.kind === 'note') {
+    const message = printable(event.message); // a server may have worded it
+    return event.level === 'warning' ? paint('yellow', `warning: ${message}`) : message;
+  }
   if (event.kind !== 'stage-end') return undefined;
   return `${paint('green', 'done')} ${paint('bold', stage?.title ?? event.stage)}  ${event.summary}  ${paint('dim', duration(event.seconds))}`;
 }

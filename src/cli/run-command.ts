@@ -13,6 +13,7 @@ import {
   type RunFolder,
 } from '../store/index.ts';
 import { checkOverwrite } from './overwrite-guard.ts';
+import { printable } from './printable.ts';
 import { createProgress, type ProgressMode } from './progress.ts';
 import { resumeCommand } from './resume-command.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
@@ -26,7 +27,7 @@ export type CommandContext<T> = {
   readonly signal: AbortSignal;
   /** Creates the command's run folder, or opens the one that is to be gone on with. */
   readonly openRun: (config: JsonObject) => Promise<RunFolder>;
-  /** Prints a result line; in JSON mode it goes out as an event of kind `result` instead. */
+  /** Prints a result, whose names and words may be a stranger's; in JSON mode an event of kind `result` goes out instead. */
   readonly print: (text: string, data: JsonObject) => void;
 };
 
@@ -101,7 +102,7 @@ export function addCommand<T extends z.ZodObject>(program: Command, spec: Comman
         environment: process.env,
       });
       const print = (text: string, data: JsonObject): void => {
-        process.stdout.write(given.json ? `${JSON.stringify({ kind: 'result', ...data })}\n` : `${text}\n`);
+        process.stdout.write(given.json ? `${JSON.stringify({ kind: 'result', ...data })}\n` : `${printable(text)}\n`);
       };
       const open = async (config: JsonObject): Promise<RunFolder> => {
         const run = await openRun({ command: spec.name, given, config, listener });
@@ -197,7 +198,7 @@ async function guarded(
       process.stderr.write(`${stopped()}\n`);
       return 130;
     }
-    process.stderr.write(`${describeFailure(error, debug)}\n`);
+    process.stderr.write(`${printable(describeFailure(error, debug))}\n`); // servers' words are in it
     return error instanceof TabwrightError && error.boundary === 'config' ? 2 : 1;
   } finally {
     for (const name of INTERRUPTIONS) process.off(name, interrupt);

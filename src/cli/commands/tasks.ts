@@ -22,7 +22,6 @@ import {
   type Unsupported,
 } from '../../envs/index.ts';
 import { makeFolder, percent, writeFileAtomic } from '../../util/index.ts';
-import { printable } from '../printable.ts';
 import type { CommandSpec } from '../run-command.ts';
 import { openRows } from '../task-source.ts';
 
@@ -186,23 +185,20 @@ function describeFile(
       .join(', ');
     return [`${title}: ${shown}${entries.length > MOST_SITES ? `, and ${entries.length - MOST_SITES} more` : ''}`];
   };
-  return printable(
-    [
-      `${file.name}: ${file.rows} rows of ${file.format}, ${file.tasks.length} tasks`,
-      ...line('sites', counts.sites),
-      ...line('checks', counts.checks),
-      ...line('splits', counts.splits),
-      ...missing.map((name) => `address needed: __${name}__, by --site ${name.toLowerCase()}=http://… or WA_${name}`),
-      ...unsupported.map(
-        ({ evaluator, reason, ids }) =>
-          `not supported: ${evaluator} (${reason}); tasks ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ` and ${ids.length - 8} more` : ''}`,
-      ),
-      ...file.problems.map(
-        (problem) =>
-          `${problem.where}${problem.id === undefined ? '' : ` (${problem.id})`}: ${describeProblem(problem)}`,
-      ),
-    ].join('\n'),
-  );
+  return [
+    `${file.name}: ${file.rows} rows of ${file.format}, ${file.tasks.length} tasks`,
+    ...line('sites', counts.sites),
+    ...line('checks', counts.checks),
+    ...line('splits', counts.splits),
+    ...missing.map((name) => `address needed: __${name}__, by --site ${name.toLowerCase()}=http://… or WA_${name}`),
+    ...unsupported.map(
+      ({ evaluator, reason, ids }) =>
+        `not supported: ${evaluator} (${reason}); tasks ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ` and ${ids.length - 8} more` : ''}`,
+    ),
+    ...file.problems.map(
+      (problem) => `${problem.where}${problem.id === undefined ? '' : ` (${problem.id})`}: ${describeProblem(problem)}`,
+    ),
+  ].join('\n');
 }
 
 /** In the format that the file is in: lines as lines, an array as an array; Parquet and folders become arrays. */

@@ -47,7 +47,7 @@ export function tellOneTask({ trajectory, folder, judge }: OneTask, print: Comma
   }
   print(
     [
-      answer === null ? `No answer: the episode ended after ${turns.length} turns.` : `Answer: ${printable(answer)}`,
+      answer === null ? `No answer: the episode ended after ${turns.length} turns.` : `Answer: ${answer}`,
       judged
         ? `${outcome.success ? 'Success' : 'No success'}, says ${judge ?? 'the task'}: ${reasonOf(outcome.details)}\nEpisode, log and pictures: ${file}`
         : `Nobody has judged it. Episode, log and pictures: ${file}`,
@@ -58,5 +58,5 @@ export function tellOneTask({ trajectory, folder, judge }: OneTask, print: Comma
 
 function reasonOf({ judge }: JsonObject): string {
   const reasoning = (judge as JsonObject | undefined)?.reasoning;
-  return typeof reasoning === 'string' ? printable(reasoning) : '-';
+  return typeof reasoning === 'string' ? reasoning : '-';
 }

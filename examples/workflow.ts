@@ -27,11 +27,18 @@ export const TASKS = setting('WORKFLOW_TASKS', 'agent_auth.jsonl');
 
 export const at = (...names: readonly string[]): string => join(OUT, ...names);
 
-/** Which environment is trained on, and which tasks are held out. */
-export function environment(half: 'train' | 'test'): readonly string[] {
-  if (isLocal) return ['--env', 'agent_auth', '--sites-port', SITES_PORT];
-  return ['--env', `tasks:${at('split', `${half}.jsonl`)}`];
-}
+/** Public tasks hold no answers, so a judge decides; on our own sites code does. */
+const REWARD = ['--reward', 'webjudge', '--judge-model', setting('WORKFLOW_JUDGE', 'openai/o4-mini')];
+
+/** Of training: its half of our suite is the default, that of a file is a file. */
+export const TRAINING = isLocal
+  ? ['--env', 'agent_auth', '--sites-port', SITES_PORT]
+  : ['--env', `tasks:${at('split', 'train.jsonl')}`, ...REWARD];
+
+/** Of measurements. */
+export const MEASUREMENT = isLocal
+  ? ['--env', 'agent_auth', '--sites-port', SITES_PORT, '--split', 'test']
+  : ['--env', `tasks:${at('split', 'test.jsonl')}`, ...REWARD];
 
 export const HELD_OUT = isLocal ? 'test' : at('split', 'test.jsonl');
 

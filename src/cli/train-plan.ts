@@ -2,8 +2,10 @@
 // browser, asks no server and needs no key.
 
 import { TabwrightError, type JsonObject } from '../core/index.ts';
+import { CLICK_CHECKBOXES, MINIWOB } from '../envs/index.ts';
 import { KNOWN_MODELS, modelFamily } from '../tokens/index.ts';
 import { playedFormat, thinksFirst } from './chat-policy.ts';
+import { TASK_FILE } from './file-environments.ts';
 import { outOfReach } from './sites-reach.ts';
 import { webLimits, type EnvironmentSettings } from './environment-settings.ts';
 import type { GlobalOptions } from './run-command.ts';
@@ -48,7 +50,7 @@ export async function describeTraining(options: DescribeTrainingOptions): Promis
   const measured = evalEpisodes ?? (evalTasks === undefined ? 0 : testTasks(environment, evalTasks));
   const measurements = evalTasks === undefined ? 0 : Math.ceil(steps / evalEvery) + 1;
   const training: Facts = {
-    where: onServer ? (given.baseUrl ?? process.env['TINKER_BASE_URL'] ?? 'Tinker') : 'this process',
+    where: onServer ? (given.baseUrl ?? (process.env['TINKER_BASE_URL'] || 'Tinker')) : 'this process',
     weights: adapters ? `adapters of rank ${config.loraRank ?? 32}` : 'every weight',
     learningRate: rateGiven || !adapters ? config.learningRate : adapterRate,
     beta,
@@ -112,8 +114,12 @@ function modelFacts({ name, config }: DescribeTrainingOptions): Facts {
 async function environmentFacts({ config }: DescribeTrainingOptions): Promise<Facts> {
   const { env, pool, sessions = 4, tool = 'browser_repl' } = config;
   const suite = WEB_SUITES.get(env);
-  if (suite === undefined) {
-    return { name: env, tool: 'of its page', pages: config.pages ?? 16, replyTokens: config.maxActionTokens ?? 512 };
+  const isFile = env.startsWith(TASK_FILE);
+  if (suite === undefined && !isFile) {
+    const isPage = env === CLICK_CHECKBOXES || env === MINIWOB || env.startsWith(`${MINIWOB}/`);
+    return isPage
+      ? { name: env, tool: 'of its page', pages: config.pages ?? 16, replyTokens: config.maxActionTokens ?? 512 }
+      : { name: env };
   }
   const limits = webLimits(config);
   if (config.contextLength !== undefined && limits.turnTokens >= config.contextLength) {
@@ -123,7 +129,8 @@ async function environmentFacts({ config }: DescribeTrainingOptions): Promise<Fa
       { code: 'no-room-for-pages' },
     );
   }
-  const { version, tasks, train, test } = suite.describe();
+  // What a file holds is read when the environment is opened: the file may not be there yet.
+  const { version = null, tasks = null, train = null, test = null } = suite?.describe() ?? {};
   return {
     name: env,
     version,
@@ -134,7 +141,7 @@ async function environmentFacts({ config }: DescribeTrainingOptions): Promise<Fa
     browsers:
       pool === undefined ? `${sessions} jailed ones of this machine` : `${sessions} asked of Kernel's pool ${pool}`,
     reward: config.reward ?? 'code',
-    attention: outOfReach(config) ?? null,
+    attention: isFile ? null : (outOfReach(config) ?? null),
     ...limits,
   };
 }

@@ -4,7 +4,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,10 +65,18 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function script(name: string, ...args: readonly string[]): Promise<string> {
+function script(name: string, ...args: readonly string[]): Promise<string> {
+  return scriptIn(environment, name, args);
+}
+
+async function scriptIn(
+  settings: Readonly<Record<string, string>>,
+  name: string,
+  args: readonly string[],
+): Promise<string> {
   const child = spawn(process.execPath, ['--import', 'tsx', `examples/${name}.ts`, ...args], {
     cwd: ROOT,
-    env: { ...process.env, CI: '1', ...environment },
+    env: { ...process.env, CI: '1', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 900_000,
     killSignal: 'SIGKILL',
@@ -83,6 +91,24 @@ const speech = (): readonly string[] => [
   ...['--tokenizer', join(folder, 'Qwen3-0.6B'), '--context-length', '8192'],
   ...['--turn-tokens', '60', '--max-turns', '1', '--trajectory-tokens', '8000'],
 ];
+
+it('at hosted services it is about public tasks that a judge grades', { timeout: 240_000 }, async () => {
+  const [tasks, out] = [join(folder, 'public.jsonl'), join(folder, 'hosted')];
+  const rows = ['a.example', 'b.example', 'c.example'].map((host, id) =>
+    JSON.stringify({ id, initial_url: `https://${host}/`, task: 'List the fields of the sign-in form.' }),
+  );
+  await writeFile(tasks, rows.join('\n'));
+  const hosted = {
+    ...{ KERNEL_BASE_URL: '', KERNEL_API_KEY: '', TINKER_BASE_URL: '', TINKER_API_KEY: '', OPENROUTER_API_KEY: '' },
+    ...{ WORKFLOW_TASKS: tasks, WORKFLOW_OUT: out, HF_ENDPOINT: 'http://127.0.0.1:9' },
+  };
+  expect(await scriptIn(hosted, '03-split-agent-auth', [])).toMatch(/^2 tasks for training, 1 /);
+  const plan = await scriptIn(hosted, '05-train', ['--dry-run']);
+  expect(plan).toMatch(/^ {2}name +tasks:.*train\.jsonl$/m);
+  expect(plan).toMatch(/^ {2}browsers +64 asked of Kernel's pool rl-training$/m);
+  expect(plan).toMatch(/^ {2}reward +webjudge$/m);
+  expect(plan).toMatch(/^ {2}OPENROUTER_API_KEY +not set$/m);
+});
 
 describe.skipIf(noJail)(`the reference workflow${whyNot}`, () => {
   it('runs from the pool to the adapter', { timeout: 3_000_000 }, async () => {

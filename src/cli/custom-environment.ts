@@ -39,7 +39,12 @@ export async function openCustomEnvironment({ config, signal }: OpenEnvironmentO
     createEnv: (options: { readonly signal: AbortSignal }) => Env | Promise<Env>;
   };
   const env = await createEnv({ signal });
-  read(envSchema, env, `what createEnv of ${file} gives`);
+  try {
+    read(envSchema, env, `what createEnv of ${file} gives`);
+  } catch (error) {
+    await (env as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.(); // it may hold a browser all the same
+    throw error;
+  }
   const task: EnvironmentTask = {
     id: env.name,
     split: null,

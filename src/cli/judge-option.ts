@@ -74,11 +74,6 @@ export async function openTextJudge(settings: JudgeSettings): Promise<TextJudge 
   return createTextJudge({ model: await openJudgeModel(settings) });
 }
 
-/** In the names of metrics and in `config.json`. */
-export function rewardName(judge: Judge | undefined): string {
-  return judge?.id ?? 'code';
-}
-
 async function openJudgeModel(settings: JudgeSettings): Promise<JudgeModel> {
   const { judgeModel, judgeBaseUrl, judgeParallel, judgePrices, judgeTokens, judgePlainJson = false } = settings;
   if (judgeModel === undefined) {

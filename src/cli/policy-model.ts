@@ -53,7 +53,8 @@ export type PolicyModelOptions = {
   readonly onNotice: (message: string) => void;
 };
 
-const TINKER_URL = 'https://tinker.thinkingmachines.dev/services/tinker-prod';
+/** The hosted service. */
+export const TINKER_URL = 'https://tinker.thinkingmachines.dev/services/tinker-prod';
 const DEFAULT_RANK = 32;
 const BASE_PREFIX = 'tinker:';
 

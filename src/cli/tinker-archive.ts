@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { TabwrightError } from '../core/index.ts';
 import { findApiKey, ServiceClient } from '../tinker/index.ts';
+import { TINKER_URL } from './policy-model.ts';
 
 export type WithArchiveOptions = {
   /** `tinker://<run>/sampler_weights/<name>`. */
@@ -16,8 +17,6 @@ export type WithArchiveOptions = {
   readonly baseUrl?: string | undefined;
   readonly signal: AbortSignal;
 };
-
-const TINKER_URL = 'https://tinker.thinkingmachines.dev/services/tinker-prod';
 
 export async function withTinkerArchive<T>(
   { path, baseUrl = process.env['TINKER_BASE_URL'] || TINKER_URL, signal }: WithArchiveOptions,

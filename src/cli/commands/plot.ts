@@ -3,10 +3,9 @@
 
 import { z } from 'zod';
 import { launchBrowser, locateChromium } from '../../browser/index.ts';
-import { TabwrightError } from '../../core/index.ts';
 import { CHART_SIZE, readTrainingCurve, trainingChart } from '../../experiments/index.ts';
-import { writeFileAtomic } from '../../util/index.ts';
 import type { CommandSpec } from '../run-command.ts';
+import { writeOutput } from '../write-output.ts';
 
 const schema = z.strictObject({
   metric: z.enum(['reward', 'success']).default('reward').describe('what is drawn'),
@@ -25,23 +24,11 @@ export const plot: CommandSpec<typeof schema> = {
     const curves = await Promise.all(operands.map((dir) => readTrainingCurve(dir, metric)));
     const svg = trainingChart(curves);
     const files = [`${to}.svg`, ...(png === 'yes' ? [`${to}.png`] : [])];
-    await write(files[0], svg);
-    if (png === 'yes') await write(files[1], await rasterise(svg, signal));
+    await writeOutput(files[0], svg);
+    if (png === 'yes') await writeOutput(files[1], await rasterise(svg, signal));
     print(`${metric} of ${operands.length} ${operands.length === 1 ? 'run' : 'runs'}: ${files.join(', ')}`, { files });
   },
 };
-
-async function write(path: string, data: string | Uint8Array): Promise<void> {
-  try {
-    await writeFileAtomic(path, data);
-  } catch (error) {
-    throw new TabwrightError('store', `${path} cannot be written: ${(error as Error).message}`, {
-      code: 'cannot-write',
-      details: { path },
-      cause: error,
-    });
-  }
-}
 
 async function rasterise(svg: string, signal: AbortSignal): Promise<Uint8Array> {
   await using browser = await launchBrowser({ location: await locateChromium({ signal }), signal });

@@ -164,7 +164,7 @@ export async function ensureOverlay(requirement: string, venv: Venv, options: Ve
 }
 
 /** What pip needs of this process's environment beyond the system's part: its own settings, and a proxy's. */
-function installerEnvironment(): Record<string, string> {
+export function installerEnvironment(): Record<string, string> {
   const wanted = /^(PIP_|SSL_CERT|REQUESTS_CA|https?_proxy$|no_proxy$)/i;
   return Object.fromEntries(
     Object.entries(process.env).filter(
@@ -174,7 +174,7 @@ function installerEnvironment(): Record<string, string> {
 }
 
 /** Python 3.11, for which the pins were chosen. `TABWRIGHT_PYTHON` names another one. */
-async function findPython(log: string): Promise<string> {
+export async function findPython(log: string): Promise<string> {
   const named = process.env['TABWRIGHT_PYTHON'];
   const tried = named === undefined ? ['python3.11', 'python3'] : [named];
   for (const command of tried) {

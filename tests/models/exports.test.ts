@@ -17,7 +17,7 @@ import {
 import { decodeSafetensors } from '../../src/engine/safetensors.ts';
 import { EmbeddedSampler } from '../../src/engine/sampler.ts';
 import { SamplerRuntime } from '../../src/engine/whole-decoder.ts';
-import { CONFORMANCE, hasPython, PYTHON, runJson } from './support.ts';
+import { ask, hasPython } from '../../conformance/models/places.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../src/engine/fixtures/', import.meta.url));
 const FAMILIES = ['llama-3', 'llama-biases', 'qwen2', 'qwen3', 'gemma3'] as const;
@@ -62,7 +62,7 @@ describe.skipIf(!hasPython)('exports', () => {
       { model: place(name, 'merged'), adapter: null, ids: ids.get(name) },
       { model: join(FIXTURES, name), adapter: null, ids: ids.get(name) },
     ]);
-    const answers = await runJson<LogProbabilities[]>(PYTHON, [join(CONFORMANCE, 'check-adapters.py')], jobs);
+    const answers = await ask<LogProbabilities[]>('check-adapters.py', { input: jobs });
     for (const [i, name] of FAMILIES.entries()) {
       const [peft, merged, base] = answers.slice(i * 3, i * 3 + 3);
       cases.set(name, { peft, merged, base });

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Tokenizer } from '../../src/core/index.ts';
 import { openGguf, type GgufMetadata } from '../../src/engine/index.ts';
 import { createGgufTokenizer, ggufTokenizerJson, loadTokenizer, tokenizerToGguf } from '../../src/tokens/index.ts';
-import { CONFORMANCE, hasLlamaCpp, hasSmolLm2, runJson, SMOLLM2, SMOLLM2_GGUF } from './support.ts';
+import { ask, hasLlamaCpp, hasSmolLm2, SMOLLM2, SMOLLM2_GGUF } from '../../conformance/models/places.ts';
 import { variedTexts } from './texts.ts';
 
 const TEXTS = variedTexts(240);
@@ -22,8 +22,7 @@ describe.skipIf(!hasSmolLm2)('the tokenizer of a GGUF file', () => {
   }, 60_000);
 
   it.skipIf(!hasLlamaCpp)("gives llama.cpp's ids on 240 varied texts", { timeout: 120_000 }, async () => {
-    const script = join(CONFORMANCE, 'llama-tokens.mjs');
-    const expected = await runJson<number[][]>(process.execPath, [script, SMOLLM2_GGUF], TEXTS);
+    const expected = await ask<number[][]>('llama-tokens.mjs', { args: [SMOLLM2_GGUF], input: TEXTS });
     const wrong = TEXTS.flatMap((text, i) =>
       tokenizer.encode(text).join() === expected[i].join()
         ? []

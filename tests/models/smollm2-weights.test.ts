@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { openGguf, openModelFolder } from '../../src/engine/index.ts';
-import { hasSmolLm2, SMOLLM2, SMOLLM2_GGUF } from './support.ts';
+import { hasSmolLm2, SMOLLM2, SMOLLM2_GGUF } from '../../conformance/models/places.ts';
 
 describe.skipIf(!hasSmolLm2)('SmolLM2-135M-Instruct', () => {
   it(

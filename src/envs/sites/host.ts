@@ -3,7 +3,7 @@
 // episode gets by a chain of redirects over the domains of its site; addresses and pages are the same in every run.
 
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, validateHeaderValue, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TabwrightError } from '../../core/index.ts';
 import type { EgressRule } from '../../sandbox/index.ts';
@@ -74,7 +74,9 @@ export async function openSiteHost(sites: readonly Site[], options: SiteHostOpti
   };
   const run = (one: Running, request: SiteRequest): SiteReply => {
     try {
-      return one.program(request);
+      const reply = one.program(request);
+      for (const [name, value] of Object.entries(reply.headers)) validateHeaderValue(name, value);
+      return reply;
     } catch (error) {
       one.fault ??= error;
       return textReply('The site failed.', 500);

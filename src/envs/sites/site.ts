@@ -52,9 +52,9 @@ export function textReply(text: string, status = 200): SiteReply {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: text };
 }
 
-/** 303: the next request is a GET, whatever this one was. */
+/** 303: the next request is a GET, whatever this one was. Where to may be a visitor's word. */
 export function redirect(to: string): SiteReply {
-  return { status: 303, headers: { location: to }, body: '' };
+  return { status: 303, headers: { location: to.replace(/[^!-~]/gu, encodeURIComponent) }, body: '' };
 }
 
 export function notFound(): SiteReply {

@@ -19,6 +19,10 @@ const KINDS = ['Dog', 'Cat', 'Horse'];
 export const ROW_KINDS = ['Train', 'Hotel', 'Meal', 'Material'];
 const thanks = (id: string): string => `/thanks/${id}`;
 
+function branchesOf({ branches }: OfficeState, country: string): readonly string[] {
+  return Object.hasOwn(branches, country) ? branches[country] : [];
+}
+
 /** All three steps are one form: script shows one at a time, and the questions that fit the answer. */
 const STEPS = `
 const steps = [...document.querySelectorAll('[data-step]')];
@@ -113,7 +117,7 @@ export function specialRoutes(page: OfficePage): Readonly<Record<string, Handler
         Cat: { indoors },
         Horse: { stable },
       }[kind];
-      if (details === undefined || called === '' || owner === '' || chip + indoors + stable === '')
+      if (!KINDS.includes(kind) || called === '' || owner === '' || chip + indoors + stable === '')
         return badRequest('Fill in every step.');
       return redirect(thanks(handIn(state, 'animal', { kind, called, owner, ...details }).id));
     },
@@ -139,7 +143,7 @@ export function specialRoutes(page: OfficePage): Readonly<Record<string, Handler
       if (trip === '' || lines.length === 0) return badRequest('A claim needs a trip and a line.');
       return redirect(thanks(handIn(state, 'expenses', { trip, lines }).id));
     },
-    'GET /branches': (state, { query }) => jsonReply(state.branches[query.get('country') ?? ''] ?? []),
+    'GET /branches': (state, { query }) => jsonReply(branchesOf(state, query.get('country') ?? '')),
     'GET /form/parcel': (state) =>
       page(
         state,
@@ -152,7 +156,7 @@ export function specialRoutes(page: OfficePage): Readonly<Record<string, Handler
       ),
     'POST /form/parcel': (state, { form }) => {
       const [country, branch, weight] = ['country', 'branch', 'weight'].map((name) => form.get(name) ?? '');
-      if (!(state.branches[country] ?? []).includes(branch) || !(Number(weight) >= 1))
+      if (!branchesOf(state, country).includes(branch) || !(Number(weight) >= 1))
         return badRequest('Choose a country, one of its branches, and a weight.');
       return redirect(thanks(handIn(state, 'parcel', { country, branch, weight: Number(weight) }).id));
     },

@@ -55,7 +55,10 @@ function readForm({ form, body, headers }: SiteRequest): Pick<Call, 'form' | 'fi
 export type SentFile = { readonly name: string; readonly type: string; readonly text: string };
 
 export function sendFile({ name, type, text }: SentFile): SiteReply {
-  const headers = { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` };
+  // A visitor may have named it: in a header only ASCII stands for itself (RFC 6266).
+  const isPlain = /^[\w .-]+$/.test(name);
+  const fileName = isPlain ? `filename="${name}"` : `filename*=UTF-8''${encodeURIComponent(name)}`;
+  const headers = { 'content-type': type, 'content-disposition': `attachment; ${fileName}` };
   return { status: 200, headers, body: text };
 }
 

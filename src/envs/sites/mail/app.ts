@@ -59,8 +59,9 @@ const bulk: Handler<MailState> = (state, { form }) => {
     read: { read: true },
     unread: { read: false },
   };
-  const change = changes[form.get('action') ?? ''];
-  if (change === undefined) return badRequest('There is no such action.');
+  const action = form.get('action') ?? '';
+  if (!Object.hasOwn(changes, action)) return badRequest('There is no such action.');
+  const change = changes[action];
   for (const mail of state.mails) if (chosen.has(mail.id)) Object.assign(mail, change);
   const back = form.get('back') ?? '';
   return redirect(/^\/(?:folder|search)\b/.test(back) ? back : '/folder/Inbox');

@@ -78,7 +78,8 @@ const checkout: Handler<ShopState> = (state) => {
 const reviewOrder: Handler<ShopState> = (state, { query }) => {
   const [address, shipping, giftNote] = ['address', 'shipping', 'giftNote'].map((name) => query.get(name) ?? '');
   const place = state.addresses.find(({ id }) => id === address);
-  if (state.basket.length === 0 || place === undefined || !(shipping in SHIPPING)) return redirect('/checkout');
+  if (state.basket.length === 0 || place === undefined || !Object.hasOwn(SHIPPING, shipping))
+    return redirect('/checkout');
   const body = markup`<ul>${state.basket.map((line) => markup`<li>${line.quantity} × ${lineName(state, line)}</li>`)}</ul>
 <p>To ${place.label}: ${place.street}, ${place.town}</p><p>Shipping: ${shipping}</p>
 <p>Total: <b id="total">${pounds(totalOf(state, { lines: state.basket, shipping, coupon: state.coupon }))}</b></p>
@@ -91,7 +92,11 @@ const order: Handler<ShopState> = (state, { form }) => {
   const [address, shipping, giftNote] = ['address', 'shipping', 'giftNote'].map((name) =>
     (form.get(name) ?? '').trim(),
   );
-  if (state.basket.length === 0 || !state.addresses.some(({ id }) => id === address) || !(shipping in SHIPPING)) {
+  if (
+    state.basket.length === 0 ||
+    !state.addresses.some(({ id }) => id === address) ||
+    !Object.hasOwn(SHIPPING, shipping)
+  ) {
     return badRequest('There is nothing to order, or nowhere to send it.');
   }
   const { id } = placeOrder(state, { address, shipping, giftNote });

@@ -52,7 +52,7 @@ const category: Handler<ShopState> = (state, { at, query }) => {
     .filter((one) => one.category === at.name)
     .filter((one) => colour === 'Any' || one.colours.includes(colour))
     .filter((one) => !(most > 0) || one.pence <= most)
-    .sort(SORTS[sort] ?? SORTS['Name']);
+    .sort(SORTS[Object.hasOwn(SORTS, sort) ? sort : 'Name']);
   const body = markup`<form><p><label for="colour">Colour</label> <select id="colour" name="colour">${options(['Any', ...COLOURS], colour)}</select>
 <label for="most">At most £</label> <input id="most" name="most" type="number" min="0" value="${query.get('most') ?? ''}">
 <label for="sort">Order by</label> <select id="sort" name="sort">${options(Object.keys(SORTS), sort)}</select> <button>Apply</button></p></form>

@@ -89,7 +89,7 @@ ${Object.entries(AUDIENCES).map(([name, label]) => markup`<p><label class="tick"
       }),
     'POST /privacy': (state, { form }) => {
       const audience = form.get('audience') ?? '';
-      if (!(audience in AUDIENCES)) return badRequest('Choose who can see your profile.');
+      if (!Object.hasOwn(AUDIENCES, audience)) return badRequest('Choose who can see your profile.');
       state.audience = audience;
       return redirect('/privacy?saved=1');
     },

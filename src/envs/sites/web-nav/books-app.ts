@@ -69,7 +69,7 @@ function results(state: BooksState, query: URLSearchParams): Html {
     .filter((book) => genre === '' || genre === 'Any' || book.genre === genre)
     .filter((book) => formats.length === 0 || formats.includes(book.format))
     .filter((book) => !(under > 0) || book.pence < under)
-    .sort(SORTS[sort] ?? SORTS['Title, A to Z']);
+    .sort(SORTS[Object.hasOwn(SORTS, sort) ? sort : 'Title, A to Z']);
   const pages = Math.max(1, Math.ceil(found.length / PAGE));
   const now = pageNumber(query.get('page'), pages);
   const at = (number: number): string => {

@@ -163,9 +163,9 @@ export async function ensureOverlay(requirement: string, venv: Venv, options: Ve
   return folder;
 }
 
-/** What pip needs of this process's environment beyond the system's part: its own settings, and a proxy's. */
+/** What pip and npm need of this process's environment beyond the system's part: their own settings, and a proxy's. */
 export function installerEnvironment(): Record<string, string> {
-  const wanted = /^(PIP_|SSL_CERT|REQUESTS_CA|https?_proxy$|no_proxy$)/i;
+  const wanted = /^(PIP_|npm_config_|SSL_CERT|REQUESTS_CA|NODE_EXTRA_CA|https?_proxy$|no_proxy$)/i;
   return Object.fromEntries(
     Object.entries(process.env).filter(
       (entry): entry is [string, string] => wanted.test(entry[0]) && entry[1] !== undefined,

@@ -71,7 +71,8 @@ export type TextRule =
   | { readonly rule: 'exact'; readonly value: string }
   | { readonly rule: 'includes'; readonly values: readonly (readonly string[])[]; readonly words: boolean }
   | { readonly rule: 'excludes'; readonly values: readonly string[]; readonly words: boolean }
-  | { readonly rule: 'one-of'; readonly values: readonly string[] }
+  /** `whole`: and holds nothing beside it. */
+  | { readonly rule: 'one-of'; readonly values: readonly string[]; readonly whole?: true }
   | { readonly rule: 'numbers'; readonly values: readonly (readonly Inequality[])[] }
   /** To be decided by a judge: means the same as each reference. */
   | { readonly rule: 'means'; readonly values: readonly string[] }

@@ -30,7 +30,11 @@ export const tabwrightFormat: Format = {
         ? { kind: 'judged', question: { about: 'outcome', references: [], note: '' } }
         : {
             kind: 'answer-text',
-            rules: [Array.isArray(answer) ? { rule: 'one-of', values: answer } : { rule: 'exact', value: answer }],
+            rules: [
+              Array.isArray(answer)
+                ? { rule: 'one-of', values: answer, whole: true }
+                : { rule: 'exact', value: answer },
+            ],
           },
     ],
   })),

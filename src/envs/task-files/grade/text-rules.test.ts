@@ -88,6 +88,11 @@ it('excludes: the reference may not be there', () => {
   expect(excludes('SOLD  OUT')).toBe(false);
 });
 
+it('one-of as a whole: a text that names them all is none of them', () => {
+  const oneOf = (text: string): boolean => holds({ rule: 'one-of', values: ['Ann', '12.0'], whole: true }, text);
+  expect(['ann', '12', 'Ann or 12', 'Ann and Bob', 'Bob'].map(oneOf)).toEqual([true, true, false, false, false]);
+});
+
 it('one-of: one reference is enough, none is not', () => {
   const oneOf = (text: string): boolean => holds({ rule: 'one-of', values: ['Ann', '12'] }, text);
   expect(oneOf('Ann')).toBe(true);

@@ -28,7 +28,7 @@ export function applyRule(rule: TextRule, text: string): RuleResult {
     }
     case 'one-of':
       return told(
-        rule.values.some((one) => equal(one, plain) || includes(plain, one, false)),
+        rule.values.some((one) => equal(one, plain) || (rule.whole !== true && includes(plain, one, false))),
         'includes one of the references',
       );
     case 'numbers': {

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { TabwrightError } from '../core/index.ts';
 import { findApiKey, ServiceClient } from '../tinker/index.ts';
+import { withDeadline } from '../util/index.ts';
 import { TINKER_URL } from './policy-model.ts';
 
 export type WithArchiveOptions = {
@@ -17,6 +18,9 @@ export type WithArchiveOptions = {
   readonly baseUrl?: string | undefined;
   readonly signal: AbortSignal;
 };
+
+/** Some gigabytes at most. */
+const FETCH_MS = 1_800_000;
 
 export async function withTinkerArchive<T>(
   { path, baseUrl = process.env['TINKER_BASE_URL'] || TINKER_URL, signal }: WithArchiveOptions,
@@ -32,16 +36,19 @@ export async function withTinkerArchive<T>(
   try {
     const { url } = await service.rest.archiveUrl(path, signal);
     const archive = join(folder, 'checkpoint.tar.gz');
-    // The address itself is the permission: no key goes with it.
-    const response = await fetch(url, { signal });
-    if (!response.ok || response.body === null) {
-      throw new TabwrightError('backend', `The archive of ${path} cannot be fetched: status ${response.status}.`, {
+    const refused = (reason: string): TabwrightError =>
+      new TabwrightError('backend', `The archive of ${path} cannot be fetched: ${reason}.`, {
         code: 'archive-not-fetched',
-        details: { path, status: response.status },
+        details: { path },
         retryable: true,
       });
-    }
-    await pipeline(Readable.fromWeb(response.body), createWriteStream(archive), { signal });
+    const onExpiry = (): Error => refused(`it did not come within ${FETCH_MS / 60_000} minutes`);
+    await withDeadline({ ms: FETCH_MS, signal, onExpiry }, async (inner) => {
+      // The address itself is the permission: no key goes with it.
+      const response = await fetch(url, { signal: inner });
+      if (!response.ok || response.body === null) throw refused(`status ${response.status}`);
+      await pipeline(Readable.fromWeb(response.body), createWriteStream(archive), { signal: inner });
+    });
     return await work(archive);
   } finally {
     await rm(folder, { recursive: true, force: true });

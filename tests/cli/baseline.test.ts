@@ -33,6 +33,12 @@ it('evaluates, writes the table, and says whether a challenger clears the margin
   // One pair always differs: Hoeffding's half width on 40 pairs in [-1, 1] is 0.43.
   expect(stdout).toMatch(/scripted:oracle clears the switching margin: \+100\.0\Wpts .* on 40 instances/);
 
+  // What is there is not played again: another number of episodes would be another evaluation.
+  const noop = ['baseline', models[0], '--env', 'click-checkboxes', '--pages', '4', '--folder', own];
+  const again = await runCli([...noop, '--episodes', '40'], { timeoutS: 300 });
+  expect([again.code, again.stdout.trimEnd().split('\n').at(-1)], again.stderr).toEqual([0, rows[2]]);
+  expect((await runCli([...noop, '--episodes', '41'], { timeoutS: 300 })).stderr).toMatch(/could not be evaluated/);
+
   const files = [join(own, '0-scripted-noop.json'), join(own, '1-scripted-oracle.json')];
   const demanding = await runCli(['baseline', ...files, '--margin', '0.9']);
   expect(demanding.code, demanding.stderr).toBe(0);

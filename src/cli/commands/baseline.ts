@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { asJson, TabwrightError } from '../../core/index.ts';
@@ -13,9 +14,10 @@ import {
   switching,
   type Evaluation,
 } from '../../experiments/index.ts';
-import { makeFolder, writeFileAtomic } from '../../util/index.ts';
+import { makeFolder } from '../../util/index.ts';
 import { environmentSettings } from '../environment-settings.ts';
 import type { CommandSpec } from '../run-command.ts';
+import { writeOutput } from '../write-output.ts';
 
 const schema = z.strictObject({
   ...environmentSettings,
@@ -28,7 +30,11 @@ const schema = z.strictObject({
     .min(1)
     .optional()
     .describe('evaluation of the first policy once more: how far it differs from itself'),
-  folder: z.string().min(1).default('runs/baseline').describe('where the evaluations of this command go'),
+  folder: z
+    .string()
+    .min(1)
+    .default('runs/baseline')
+    .describe('where the evaluations of this command go; those that are there are not played again'),
   table: z.string().min(1).optional().describe('write the table there, as Markdown'),
 });
 
@@ -61,7 +67,7 @@ export const baseline: CommandSpec<typeof schema> = {
     const { margin, seed } = config;
     const verdicts = challengers.map((challenger) => switching({ incumbent, challenger, ...repeated, margin, seed }));
     const table = baselineTable(evaluations);
-    if (config.table !== undefined) await writeFileAtomic(config.table, `${table}\n`);
+    if (config.table !== undefined) await writeOutput(config.table, `${table}\n`);
     print([table, '', ...verdicts.map(describeSwitching)].join('\n'), {
       table,
       switching: verdicts.map((verdict) => asJson(verdict)),
@@ -81,7 +87,7 @@ type EvaluateOptions = {
   readonly signal: AbortSignal;
 };
 
-/** By `tabwright eval`, as a person would; gives the file of the evaluation. */
+/** By `tabwright eval`, as a person would; one that was begun is gone on with. Gives the file of the evaluation. */
 async function evaluate({ model, at, config, given, signal }: EvaluateOptions): Promise<string> {
   await makeFolder(config.folder);
   const name = `${at}-${model.replace(/[^A-Za-z0-9.-]+/g, '-')}`;
@@ -91,7 +97,9 @@ async function evaluate({ model, at, config, given, signal }: EvaluateOptions): 
     const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     return value === true ? [flag] : [flag, String(value)];
   });
-  const args = ['eval', '--model', model, ...flags, '--out', join(config.folder, name), '--output', output];
+  const out = join(config.folder, name);
+  const resume = existsSync(join(out, 'config.json')) ? ['--resume'] : [];
+  const args = ['eval', '--model', model, ...flags, '--out', out, ...resume, '--output', output];
   if (given.baseUrl !== undefined && model.startsWith('tinker:')) args.push('--base-url', given.baseUrl);
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1], ...args, '--quiet'], {
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,6 +1,7 @@
 // `tabwright eval`: how good a model is on tasks, with the interval that fits: of an environment, of a file, or one task
 // in words on any website. Every figure names who said what a success is.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { asJson, TabwrightError, type AnyTrajectory, type Trajectory } from '../../core/index.ts';
@@ -10,6 +11,7 @@ import {
   buildReport,
   planEvaluation,
   playEvaluation,
+  readEvaluation,
   renderReportHtml,
   stampEvaluation,
   type Evaluation,
@@ -121,6 +123,8 @@ export const evaluate: CommandSpec<typeof schema> = {
       // A task in words is an errand, not a sample: it is done once, and its failure is the command's.
       ...(config.url === undefined ? {} : { maxRetries: 0 }),
     });
+    // One that was complete before was made then, by the program of then; only figures are made anew.
+    const before = existsSync(join(run.dir, 'evaluation.json')) ? await readEvaluation(run.dir) : undefined;
     const evaluation = buildEvaluation({
       model: model.name,
       renderer: model.renderer,
@@ -128,12 +132,12 @@ export const evaluate: CommandSpec<typeof schema> = {
       reward: opened.reward,
       judge: opened.judge ?? null,
       sampling: { seed, temperature, samples },
-      date: new Date().toISOString(),
-      commit,
-      versions,
+      date: before?.date ?? new Date().toISOString(),
+      commit: before === undefined ? commit : before.commit,
+      versions: before?.versions ?? versions,
       plan,
       trajectories: played.trajectories,
-      wallSeconds: played.wallSeconds,
+      wallSeconds: before === undefined ? played.wallSeconds : before.summary.wallSeconds,
       ...(config.prices === undefined ? {} : { prices: readPrices(config.prices) }),
     });
     const stamped = stampEvaluation(evaluation);

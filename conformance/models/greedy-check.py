@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM
 
 @torch.no_grad()
 def main() -> None:
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     job = json.load(sys.stdin)
     model = AutoModelForCausalLM.from_pretrained(job["model"], dtype=torch.float32, attn_implementation="eager").eval()
     answers = []

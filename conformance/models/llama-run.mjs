@@ -11,11 +11,12 @@ const EVERYTHING = {
 };
 
 const { greedy, logprobs, compare } = JSON.parse(await new Response(process.stdin).text());
-const llama = await getLlama({ build: 'never', gpu: false, logLevel: LlamaLogLevel.error, maxThreads: 2 });
+// One thread: two wait for each other in loops that burn what a busy machine has.
+const llama = await getLlama({ build: 'never', gpu: false, logLevel: LlamaLogLevel.error, maxThreads: 1 });
 
 async function open(file) {
   const model = await llama.loadModel({ modelPath: file });
-  const context = await model.createContext({ contextSize: 512, threads: 2 });
+  const context = await model.createContext({ contextSize: 512, threads: 1 });
   return context.getSequence();
 }
 

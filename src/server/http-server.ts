@@ -2,13 +2,17 @@
 // that can still be given. What it serves comes in as a function; who may ask is that function's to say.
 
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { TabwrightError } from '../core/index.ts';
 
 export type HttpServerOptions = {
-  readonly fetch: Parameters<typeof createAdaptorServer>[0]['fetch'];
+  /** In words of Node's own: the types of the library behind want a browser's, which whoever installs this may not have. */
+  readonly fetch: (
+    request: Request,
+    raw: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse },
+  ) => unknown;
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -27,7 +31,10 @@ export interface HttpServer extends AsyncDisposable {
 const LAST_ANSWERS_MS = 2_000;
 
 export async function listenOnHttp({ fetch, host, port, keepAliveMs, end }: HttpServerOptions): Promise<HttpServer> {
-  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false }) as Server;
+  const server = createAdaptorServer({
+    fetch: (request, raw) => fetch(request, raw as Parameters<typeof fetch>[1]),
+    overrideGlobalObjects: false,
+  }) as Server;
   if (keepAliveMs !== undefined) server.keepAliveTimeout = keepAliveMs;
   try {
     await listen(server, host, port);

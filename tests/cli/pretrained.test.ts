@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Trajectory } from '../../src/core/index.ts';
 import { reportSchema } from '../../src/experiments/index.ts';
 import { createRun, readRun } from '../../src/store/index.ts';
-import { hasSmolLm2, SMOLLM2_GGUF } from '../models/support.ts';
+import { hasSmolLm2, SMOLLM2_GGUF } from '../../conformance/models/places.ts';
 import { runCli } from './run-cli.ts';
 import { writeTinyPretrained } from './tiny-pretrained.ts';
 

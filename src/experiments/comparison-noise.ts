@@ -30,15 +30,15 @@ export type NoiseOptions = {
 /** Null where nothing was repeated. */
 export function noiseOf({ a, b, noise, seed }: NoiseOptions): Noise | null {
   if (noise !== undefined) {
-    const same = [a, b].find((one) => one.model === noise.model && one.renderer === noise.renderer);
+    const same = [a, b].find((one) => isSamePolicy(one, noise));
     if (same === undefined) {
       throw refused(
-        `The noise floor is of a policy that is compared: ${noise.model} is neither ${a.model} nor ${b.model}.`,
+        `The noise floor is of a policy that is compared: ${policyOf(noise)} is neither ${policyOf(a)} nor ${policyOf(b)}.`,
         'noise-of-another-policy',
       );
     }
     checkComparable(same, noise);
-    if (noise.sampling.seed === same.sampling.seed && noise.sampling.temperature === same.sampling.temperature) {
+    if (noise.sampling.seed === same.sampling.seed) {
       throw refused(
         `Both evaluations of ${noise.model} drew by the seed ${noise.sampling.seed}: play it again with another --seed.`,
         'noise-without-chance',
@@ -54,6 +54,15 @@ export function noiseOf({ a, b, noise, seed }: NoiseOptions): Noise | null {
     'samples',
     seed,
   );
+}
+
+/** Another temperature is another policy: what lies between the two is no noise. */
+function isSamePolicy(one: Evaluation, other: Evaluation): boolean {
+  return policyOf(one) === policyOf(other);
+}
+
+function policyOf({ model, renderer, sampling: { temperature } }: Evaluation): string {
+  return `${model} (${renderer === null ? '' : `${renderer}, `}temperature ${temperature})`;
 }
 
 /** As an evaluation of its own. */

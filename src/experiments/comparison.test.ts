@@ -146,6 +146,11 @@ describe('the noise floor', () => {
 
   it.each([
     ['of another policy', again(asPlayed, 2, 'other'), /neither/],
+    [
+      'at another temperature',
+      { ...again(asPlayed, 2), sampling: { seed: 2, temperature: 0, samples: 1 } },
+      /toy \(temperature 0\) is neither toy \(temperature 1\) nor/,
+    ],
     ['by the same draws', again(asPlayed, 1), /another --seed/],
   ])('is refused %s', (_, noise, message) => {
     expect(() => compareEvaluations({ a, b, noise })).toThrow(message);

@@ -14,7 +14,7 @@ export type FinishedOutcome = {
   /** Raw, possibly shaped reward in the environment's own units. */
   readonly reward: number;
   readonly stop: StopReason;
-  /** True where a limit ended it and its reward was lowered to at most 0 for that; `success` is as it was graded. */
+  /** A limit ended it, so its reward is at most 0 and nobody counts it as a success; `success` is as it was graded. */
   readonly clamped?: true;
   /** What the verifier saw, for failure analysis; never shown to the policy. */
   readonly details: JsonObject;

@@ -46,9 +46,12 @@ async function kernelClient(): Promise<ReturnType<typeof createKernelClient>> {
   );
 }
 
-/** What the browser calls itself. */
-export async function browserProduct(provider: SessionProvider, signal: AbortSignal): Promise<string> {
-  await using lease = await provider.acquire({ signal });
+/** What the browser calls itself; one that is with others is waited for as long as an episode would wait. */
+export async function browserProduct(
+  provider: SessionProvider,
+  { acquireMs, signal }: { readonly acquireMs: number; readonly signal: AbortSignal },
+): Promise<string> {
+  await using lease = await provider.acquire({ signal, deadlineMs: acquireMs });
   const code = `repl.write((await cdp('Browser.getVersion')).product);`;
   const { success, content = [], error = '' } = await lease.execute({ code, signal });
   const [item] = content;

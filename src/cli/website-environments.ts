@@ -134,7 +134,7 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
       ...(judge === undefined ? {} : { judge }),
       turnTokens: limits.turnTokens,
       tokenBudget: limits.trajectoryTokens,
-      product: await browserProduct(provider, signal),
+      product: await browserProduct(provider, { acquireMs, signal }),
       noted: {
         env: name,
         sessions,

@@ -1,11 +1,13 @@
 // Environments of one's own: `--env custom:<file>`, a module that exports `createEnv`. It is code that runs with all rights
 // of whoever names it; what it gives is checked only as far as a mistake would otherwise be told in other words.
 
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { TabwrightError, type Env, type Task } from '../core/index.ts';
 import { EVAL_FIRST_SEED } from '../experiments/index.ts';
+import { contentHash } from './content-hash.ts';
 import { environmentSettings, type EnvironmentSettings } from './environment-settings.ts';
 import {
   policies,
@@ -39,8 +41,10 @@ export async function openCustomEnvironment({ config, signal }: OpenEnvironmentO
     createEnv: (options: { readonly signal: AbortSignal }) => Env | Promise<Env>;
   };
   const env = await createEnv({ signal });
+  let version: string;
   try {
     read(envSchema, env, `what createEnv of ${file} gives`);
+    version = await versionOf(file);
   } catch (error) {
     await (env as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.(); // it may hold a browser all the same
     throw error;
@@ -53,7 +57,7 @@ export async function openCustomEnvironment({ config, signal }: OpenEnvironmentO
   };
   return {
     env,
-    version: '1',
+    version,
     isSeeded: true,
     firstEvalSeed: EVAL_FIRST_SEED,
     tasks: () => [task],
@@ -64,6 +68,11 @@ export async function openCustomEnvironment({ config, signal }: OpenEnvironmentO
     deadlines: {},
     [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
   };
+}
+
+/** Of the module's own text, not of what it imports: figures of other code must not compare. */
+async function versionOf(file: string): Promise<string> {
+  return contentHash(await readFile(file, 'utf8'));
 }
 
 async function load(file: string): Promise<unknown> {

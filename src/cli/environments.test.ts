@@ -42,6 +42,25 @@ it('a file of questions is an environment: version by content, an instance each,
   }
 });
 
+it('a module of one’s own has its file as its version: other code does not compare', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'custom-environment-'));
+  const code = `export const createEnv = () => ({ name: 'own', capacity: 1, maxActions: 1, task() {}, open() {},
+    async [Symbol.asyncDispose]() {} });`;
+  const versionOf = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text);
+    await using opened = await open({ env: `custom:${join(folder, name)}` });
+    return opened.version;
+  };
+  try {
+    const version = await versionOf('one.mjs', code);
+    expect(version).toMatch(/^[0-9a-f]{12}$/);
+    expect(await versionOf('same.mjs', code)).toBe(version);
+    expect(await versionOf('other.mjs', code.replace('maxActions: 1', 'maxActions: 2'))).not.toBe(version);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 it('the list of suites names each once, with halves that add up and figures that are shares', () => {
   const suites = describeSuites();
   expect(suites.map(({ name }) => name)).toEqual(['miniwob', 'agent_auth', 'forms', 'mail', 'shop', 'web_nav']);

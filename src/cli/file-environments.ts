@@ -1,7 +1,6 @@
 // Environments out of files: `tasks:<file>`, tasks on websites that others wrote, and `math:<file>`, questions with a number
 // as their answer. Their version is the content's hash: figures of other content do not compare.
 
-import { createHash } from 'node:crypto';
 import { type Action } from '../core/index.ts';
 import {
   attachPolicy,
@@ -22,6 +21,7 @@ import {
   type TaskJudges,
 } from '../envs/index.ts';
 import type { EgressRule } from '../sandbox/index.ts';
+import { contentHash } from './content-hash.ts';
 import { environmentSettings, type EnvironmentSettings } from './environment-settings.ts';
 import { openJudge, openTextJudge } from './judge-option.ts';
 import {
@@ -136,5 +136,5 @@ function mathPolicies(problems: readonly MathProblem[]): Readonly<Record<'oracle
 }
 
 function hashOf(content: unknown): string {
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 12);
+  return contentHash(JSON.stringify(content));
 }

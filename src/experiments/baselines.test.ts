@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { baselinePage } from './baselines.ts';
+import { baselinePage, baselineTable } from './baselines.ts';
 import { evaluationOf, tries } from './fixtures/evaluations.ts';
 import type { Evaluation } from './evaluation-schema.ts';
 
@@ -20,7 +20,7 @@ it('shows success, the interval to quote and what it is over, and what broken ep
     ['a', 'b', 'c'].map((task, i) => ({ task, seed: 0, results: [1, i === 0 ? 0 : 1] as const })),
     { model: 'clustered' },
   );
-  const [one, two] = rowsOf(baselinePage([of('broken', [1, 0, 'x']), clustered])).map((row) =>
+  const [one, two] = rowsOf(baselineTable([of('broken', [1, 0, 'x']), clustered])).map((row) =>
     row.replaceAll('\u00a0', ' '),
   );
   expect(one).toBe('| `broken` | - | 50.0 % | 9.5 to 90.5 % | 2 episodes | 3 | 1 | 33.3 to 66.7 % | 2026-11-30 |');
@@ -37,4 +37,26 @@ it('takes the newest evaluation of a policy, and keeps apart what is judged othe
     '## toy 1, test tasks; success by code',
     '## toy 1, test tasks; success by webjudge',
   ]);
+});
+
+it('has a table for each set of instances: ten episodes do not stand beside a hundred', () => {
+  const page = baselinePage([of('few', [1]), of('many', [1, 0]), of('more', [0, 0])]);
+  expect(page.match(/^## .*$/gm)).toEqual([
+    expect.stringMatching(/^## toy 1, test tasks; success by code; on 1 instances \([0-9a-f]{8}\)$/),
+    expect.stringMatching(/^## toy 1, test tasks; success by code; on 2 instances \([0-9a-f]{8}\)$/),
+  ]);
+  expect(page.split('\n## ').map((part) => rowsOf(part).length)).toEqual([0, 1, 2]);
+});
+
+it('keeps apart what was drawn otherwise, and says the temperature where it differs', () => {
+  const at = (temperature: number, date: string) =>
+    of('m', [1], { date, sampling: { seed: 1, temperature, samples: 1 } });
+  const page = baselinePage([at(0, '2026-01-01T00:00:00.000Z'), at(1, '2026-02-01T00:00:00.000Z')]);
+  expect(rowsOf(page).map((row) => row.split(' | ')[0])).toEqual(['| `m` at 0', '| `m` at 1']);
+  const twice = evaluationOf([{ seed: 0, results: [1, 0] }], { model: 'm' });
+  expect(rowsOf(baselinePage([of('m', [1]), twice]))).toHaveLength(2);
+});
+
+it('a stroke in the name of a model ends no cell', () => {
+  expect(rowsOf(baselinePage([of('a|b', [1])]))[0]).toMatch(/^\| `a\\\|b` \| - \|/);
 });

@@ -1,20 +1,28 @@
 // Evaluations as the page of baselines: what policies without a model and models reach on each environment, with the
 // interval to quote and what broke. Pure: the same evaluations give the same text, in whatever order they come.
 
+import { createHash } from 'node:crypto';
 import { percent, percentRange } from '../util/index.ts';
+import { groupBy } from './evaluation.ts';
 import type { Evaluation, EvaluationSummary } from './evaluation-schema.ts';
 
 /** For scale, before any model. */
 const WITHOUT_MODEL = ['scripted:oracle', 'scripted:noop', 'scripted:blind'];
 
 export function baselinePage(evaluations: readonly Evaluation[]): string {
-  const groups = new Map<string, Evaluation[]>();
-  for (const evaluation of [...newestOf(evaluations)].sort(byPolicy)) {
-    const title = titleOf(evaluation);
-    groups.set(title, [...(groups.get(title) ?? []), evaluation]);
-  }
-  const sections = [...groups]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const newest = [...newestOf(evaluations)].sort(byPolicy);
+  const groups = groupBy(newest, (one) => JSON.stringify([titleOf(one), instancesOf(one)]));
+  const titles = groupBy(
+    [...groups.values()].map(([one]) => titleOf(one)),
+    (title) => title,
+  );
+  const sections = [...groups.values()]
+    .map((own): readonly [string, readonly Evaluation[]] => {
+      const title = titleOf(own[0]);
+      const isShared = titles.get(title)!.length > 1;
+      return [isShared ? `${title}; on ${instancesOf(own[0])}` : title, own];
+    })
+    .sort(([a], [b]) => compareText(a, b))
     .map(([title, own]) => `## ${title}\n\n${baselineTable(own)}\n`);
   return `${INTRODUCTION}\n${sections.join('\n')}`;
 }
@@ -44,8 +52,9 @@ export function baselineTable(evaluations: readonly Evaluation[]): string {
     'if all failed, if all succeeded',
     'date',
   ];
+  const temperatures = new Set(evaluations.map(({ sampling }) => sampling.temperature));
   const rows = evaluations.map(({ model, renderer, summary, date, sampling }) => [
-    `\`${model}\``,
+    `\`${model.replaceAll('|', '\\|')}\`${temperatures.size > 1 ? ` at ${sampling.temperature}` : ''}`,
     renderer ?? '-',
     summary.success === null ? '-' : percent(summary.success),
     ...intervalCells(summary),
@@ -70,12 +79,20 @@ function titleOf({ environment: { name, version, split }, reward }: Evaluation):
   return `${name} ${version}${tasks}; success by ${reward}`;
 }
 
-/** Of evaluations of the same policy on the same tasks the last one counts. */
+/** How many, and a hash of which: rows on other ones belong into another table. */
+function instancesOf({ episodes }: Evaluation): string {
+  const names = [...new Set(episodes.map(({ task, seed }) => JSON.stringify([task, seed])))].sort();
+  const hash = createHash('sha256').update(names.join('\n')).digest('hex').slice(0, 8);
+  return `${names.length} instances (${hash})`;
+}
+
+/** Of evaluations of the same policy on the same instances, drawn alike, the last one counts. */
 function newestOf(evaluations: readonly Evaluation[]): Iterable<Evaluation> {
   const newest = new Map<string, Evaluation>();
   for (const evaluation of evaluations) {
-    const { model, renderer } = evaluation;
-    const key = JSON.stringify([titleOf(evaluation), model, renderer]);
+    const { model, renderer, sampling } = evaluation;
+    const { temperature, samples } = sampling;
+    const key = JSON.stringify([titleOf(evaluation), instancesOf(evaluation), model, renderer, temperature, samples]);
     const other = newest.get(key);
     if (other === undefined || other.date < evaluation.date) newest.set(key, evaluation);
   }
@@ -87,7 +104,13 @@ function byPolicy(a: Evaluation, b: Evaluation): number {
     const at = WITHOUT_MODEL.indexOf(model);
     return at === -1 ? WITHOUT_MODEL.length : at;
   };
-  return rank(a) - rank(b) || compareText(a.model, b.model) || compareText(a.renderer ?? '', b.renderer ?? '');
+  return (
+    rank(a) - rank(b) ||
+    compareText(a.model, b.model) ||
+    compareText(a.renderer ?? '', b.renderer ?? '') ||
+    a.sampling.temperature - b.sampling.temperature ||
+    a.sampling.samples - b.sampling.samples
+  );
 }
 
 function compareText(a: string, b: string): number {

@@ -157,7 +157,8 @@ function passOf(episodes: readonly EvaluatedEpisode[], k: number): EvaluationSum
   return { k, pass, instances: enough.length, dropped: instances.length - enough.length };
 }
 
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+/** In the order in which the keys come first. */
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
     const key = keyOf(item);

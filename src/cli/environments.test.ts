@@ -6,6 +6,7 @@ import { environmentSettings, type EnvironmentSettings } from './environment-set
 import { describeSuites, openEnvironment, readTasks } from './environments.ts';
 
 const { signal } = new AbortController();
+const NOWHERE = 'http://127.0.0.1:9/v1';
 const open = (config: Partial<EnvironmentSettings>) =>
   openEnvironment({ config: { env: 'click-checkboxes', ...config }, signal });
 
@@ -18,6 +19,10 @@ test.each<[Partial<EnvironmentSettings>, RegExp]>([
   [{ env: 'miniwob', sessions: 2 }, /--sessions is for websites, not for miniwob/],
   [{ env: 'forms', pages: 4 }, /--pages is for pages of one browser; forms has --sessions/],
   [{ env: 'forms', judgeModel: 'm' }, /--judge-model is for a judge/],
+  [
+    { env: 'forms', reward: 'rubric', judgeModel: 'm', judgeBaseUrl: NOWHERE },
+    /--reward rubric is for `tabwright judge/,
+  ],
   [{ env: 'tasks:no-such-file.jsonl' }, /no-such-file\.jsonl/],
   [{ env: 'math:no-such-file.jsonl' }, /no-such-file\.jsonl/],
 ])('%j is refused before anything is started', async (config, message) => {
@@ -37,6 +42,20 @@ it('a file of questions is an environment: version by content, an instance each,
     await using other = await open({ env: `math:${file}` });
     expect(other.version).not.toBe(opened.version);
     await expect(open({ env: `math:${file}`, pool: 'mine' })).rejects.toThrow(/--pool is not for math:/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+it('a file whose every task needs a judge is refused without one, before anything is played', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'judged-tasks-'));
+  try {
+    const file = join(folder, 'tasks.jsonl');
+    await writeFile(file, '{"id":"a","url":"http://127.0.0.1:9/","instruction":"Tidy up."}\n');
+    await expect(open({ env: `tasks:${file}` })).rejects.toMatchObject({
+      code: 'no-judge',
+      message: expect.stringMatching(/Every task of .* needs a judge: name its model with --judge-model/) as string,
+    });
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,7 +1,7 @@
 // Environments out of files: `tasks:<file>`, tasks on websites that others wrote, and `math:<file>`, questions with a number
 // as their answer. Their version is the content's hash: figures of other content do not compare.
 
-import { type Action } from '../core/index.ts';
+import { TabwrightError, type Action } from '../core/index.ts';
 import {
   attachPolicy,
   createMathEnv,
@@ -43,6 +43,7 @@ export async function openTaskFile(options: OpenEnvironmentOptions): Promise<Ope
   const read = loadTasks(rows);
   const given = (config.site ?? '').split(',').filter((part) => part !== '');
   const tasks = withSites(read, findSites(placeholdersOf(read), { given, environment: process.env }));
+  refuseWithoutJudge(tasks, config);
   const specs = webTasksOf(tasks);
   const judges = await taskJudges(config);
   return openWebsites(
@@ -58,6 +59,19 @@ export async function openTaskFile(options: OpenEnvironmentOptions): Promise<Ope
     },
     options,
   );
+}
+
+/** No ending of theirs could be a success: that is told before anything is played and paid for. */
+function refuseWithoutJudge(
+  tasks: readonly LoadedTask[],
+  { env, reward = 'code', judgeModel }: EnvironmentSettings,
+): void {
+  if (reward !== 'code' || judgeModel !== undefined) return;
+  if (!tasks.every(({ checks }) => checks.some(({ kind }) => kind === 'judged'))) return;
+  throw new TabwrightError('config', `Every task of ${env} needs a judge: name its model with --judge-model.`, {
+    code: 'no-judge',
+    details: { env, tasks: tasks.length },
+  });
 }
 
 /** The name under which halves and likeness of a task are known. */

@@ -97,6 +97,10 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
       throw withoutEffect(key, `for pages of one browser; ${name} has --sessions`);
     }
   }
+  if (config.reward === 'rubric') {
+    const where = 'tasks:<file> with --judge-model and no --reward asks for the facts of its tasks';
+    throw withoutEffect('reward rubric', `for \`tabwright judge --rubrics\`, no tasks have one here; ${where}`);
+  }
   const { pool, profile = 'train', unsafeLocal = false } = config;
   const sessions = config.sessions ?? parts.sessions ?? SESSIONS;
   const allow = config.allow ?? parts.allow;

@@ -15,6 +15,7 @@ import {
   withSites,
   type LoadedTask,
 } from '../../src/envs/index.ts';
+import { freezeAt } from '../../src/envs/task-files/pages/index.ts';
 import { createLocalProvider, type SessionLease, type SessionProvider } from '../../src/repl/index.ts';
 import { DEFAULT_DEADLINES, runActorEpisodes } from '../../src/rollout/index.ts';
 import { probe } from '../sandbox/jail.ts';
@@ -38,6 +39,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/finish': `<pre id=out></pre><script>out.textContent = JSON.stringify({ cart: { items: [{ name: localStorage.state }] } })</script>`,
   '/f/books/12/title/comments': `<title>Comments</title>`,
   '/f/books/12/': `<title>Post</title><h1>The post</h1>`,
+  '/stuck': `<title>Stuck</title><script>addEventListener('load', () => setTimeout(() => { for (;;); }, 50))</script>`,
   '/busy': `<title>Busy</title><button id=go>go</button>`,
 };
 const asked: string[] = [];
@@ -210,6 +212,27 @@ describe('other pages', () => {
   it('that cannot be opened make it invalid', async () => {
     const task = await pages(['http://127.0.0.1:9/gone', 'document.title', { exact_match: 'x' }]);
     expect(success(await play(task, `'looked'`))).toBe('browser/check-page-failed');
+  }, 240_000);
+
+  it('are given up by the host, whichever step never ends', async () => {
+    const session = await provider.acquire({ signal, deadlineMs: 120_000 });
+    try {
+      await session.execute({ code: `await gotoUrl('${site}/lamp'); await waitForLoad();`, timeoutMs: 60_000, signal });
+      const tab = (await session.tab!({ signal, deadlineMs: 30_000 }))!;
+      const never = (): Promise<never> => new Promise(() => undefined);
+      const { root } = tab.connection;
+      const send = ((method, ...params) =>
+        method === 'Target.createTarget' ? never() : root.send(method, ...params)) as typeof root.send;
+      const noTarget = { ...tab, connection: { ...tab.connection, closed: false, root: { ...root, send } } };
+      const given = { signal, openMs: 2_000, quietMs: 500, freezeMs: 2_000 };
+      const tried = { code: 'check-page-failed', boundary: 'browser', retryable: true };
+      await expect(freezeAt(noTarget, `${site}/lamp`, given)).rejects.toMatchObject(tried);
+      await expect(freezeAt({ ...tab, attach: never }, `${site}/lamp`, given)).rejects.toMatchObject(tried);
+      const stuck = freezeAt(tab, `${site}/stuck`, { ...given, openMs: 30_000 });
+      await expect(stuck).rejects.toMatchObject({ ...tried, message: expect.stringContaining('its tree') as string });
+    } finally {
+      await session[Symbol.asyncDispose]();
+    }
   }, 240_000);
 
   it('the post that the last address belongs to', async () => {

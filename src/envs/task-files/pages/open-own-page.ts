@@ -8,33 +8,37 @@ import { freezePage, type FrozenPage } from './frozen-page.ts';
 
 export type OwnPageOptions = {
   readonly signal: AbortSignal;
+  /** Milliseconds for the browser to open a page at all. Default 15,000. */
+  readonly openMs?: number;
   /** Milliseconds until it has loaded. Default 30,000. */
   readonly loadMs?: number;
   /** Milliseconds for what it fetches by itself after that; a page that never ends doing so is taken as it is. Default 5,000. */
   readonly quietMs?: number;
+  /** Milliseconds for it to give its tree. Default 15,000. */
+  readonly freezeMs?: number;
 };
 
 /** Frozen once it has loaded and its network is quiet. Rejects (boundary `browser`) where it cannot be opened. */
 export async function freezeAt(tab: HostTab, url: string, options: OwnPageOptions): Promise<FrozenPage> {
-  const { signal, loadMs = 30_000, quietMs = 5_000 } = options;
-  const { connection, browserContextId, attach } = tab;
-  const { targetId } = await connection.root.send('Target.createTarget', {
-    url: 'about:blank',
-    background: true,
-    ...(browserContextId === undefined ? {} : { browserContextId }),
-  });
+  const { signal, openMs = 15_000, loadMs = 30_000, quietMs = 5_000, freezeMs = 15_000 } = options;
+  const { connection } = tab;
+  const late = (what: string, ms: number) => (): Error => notOpened(url, `${what} within ${ms} ms`);
+  const opening = { ms: openMs, signal, onExpiry: late('the browser did not open a page', openMs) };
+  const targetId = await withDeadline(opening, (inner) => openBlank(tab, inner));
   try {
-    const session = connection.session(await attach(targetId));
-    const onExpiry = (): Error => notOpened(url, `it did not load within ${loadMs} ms`);
+    const session = connection.session(await withDeadline(opening, () => tab.attach(targetId)));
     const reached = createReached(session);
-    const loader = await withDeadline({ ms: loadMs, signal, onExpiry }, async (inner) => {
-      await session.send('Page.enable');
-      await session.send('Page.setLifecycleEventsEnabled', { enabled: true });
-      const { errorText, loaderId } = await session.send('Page.navigate', { url });
-      if (errorText !== undefined && errorText !== '') throw notOpened(url, errorText);
-      await reached.wait('load', loaderId, inner);
-      return loaderId;
-    });
+    const loader = await withDeadline(
+      { ms: loadMs, signal, onExpiry: late('it did not load', loadMs) },
+      async (inner) => {
+        await session.send('Page.enable');
+        await session.send('Page.setLifecycleEventsEnabled', { enabled: true });
+        const { errorText, loaderId } = await session.send('Page.navigate', { url });
+        if (errorText !== undefined && errorText !== '') throw notOpened(url, errorText);
+        await reached.wait('load', loaderId, inner);
+        return loaderId;
+      },
+    );
     const notQuiet = new Error('the network is not quiet');
     try {
       await withDeadline({ ms: quietMs, signal, onExpiry: () => notQuiet }, (inner) =>
@@ -43,11 +47,30 @@ export async function freezeAt(tab: HostTab, url: string, options: OwnPageOption
     } catch (error) {
       if (error !== notQuiet) throw error;
     }
-    const { targetInfo } = await connection.root.send('Target.getTargetInfo', { targetId });
-    return await freezePage(session, targetInfo.url);
+    return await withDeadline(
+      { ms: freezeMs, signal, onExpiry: late('it did not give its tree', freezeMs) },
+      async () => {
+        const { targetInfo } = await connection.root.send('Target.getTargetInfo', { targetId });
+        return freezePage(session, targetInfo.url);
+      },
+    );
   } finally {
-    if (!connection.closed) await connection.root.send('Target.closeTarget', { targetId });
+    if (!connection.closed) {
+      const closing = { ms: openMs, onExpiry: late('the browser did not close it', openMs) };
+      await withDeadline(closing, () => connection.root.send('Target.closeTarget', { targetId }));
+    }
   }
+}
+
+/** Its target. One that comes after nobody waits for it any more is closed. */
+async function openBlank({ connection: { root }, browserContextId }: HostTab, signal: AbortSignal): Promise<string> {
+  const { targetId } = await root.send('Target.createTarget', {
+    url: 'about:blank',
+    background: true,
+    ...(browserContextId === undefined ? {} : { browserContextId }),
+  });
+  if (signal.aborted) await root.send('Target.closeTarget', { targetId });
+  return targetId;
 }
 
 type Reached = { wait(name: string, loaderId: string | undefined, signal: AbortSignal): Promise<void> };

@@ -100,3 +100,21 @@ test('answers tell no time, are not kept, and may load nothing from elsewhere', 
   expect(headers).toMatchObject({ 'cache-control': 'no-store' });
   expect(policy).toMatch(/^default-src http:\/\/shop\.test http:\/\/www\.shop\.test http:\/\/id\.other\.test 'unsafe/);
 });
+
+test('a large form reaches the program and is not kept, and what is kept has an end', async () => {
+  const client = createSiteClient(host.port);
+  using instance = host.begin(counter);
+  await client.get(instance.startUrl);
+  const more = 'x'.repeat(100_000);
+  expect((await client.post('http://shop.test/add', { by: '3', more })).body).toBe('<p>GET shop.test 3</p>');
+  expect(instance.log[1]).toMatchObject({ method: 'POST', path: '/add', formLeftOut: true });
+  expect(instance.log[1].form.size).toBe(0);
+  const kept = 'x'.repeat(60_000);
+  let sent = 0;
+  for (; sent < 400; sent++) if ((await client.post('http://shop.test/none', { kept })).status === 429) break;
+  expect(sent).toBeGreaterThan(200);
+  expect(sent).toBeLessThan(300);
+  expect(instance.log[3].form.get('kept')).toBe(kept);
+  expect(instance.log.reduce((sum, { form }) => sum + form.toString().length, 0)).toBeLessThan(17 * 1024 * 1024);
+  expect(instance.log).toHaveLength(3 + sent);
+});

@@ -11,6 +11,8 @@ import { textReply, type Site, type SiteProgram, type SiteReply, type SiteReques
 
 export type SiteLogEntry = Pick<SiteRequest, 'method' | 'host' | 'path' | 'query' | 'form'> & {
   readonly status: number;
+  /** Its form was too large to be kept, and is empty here; the site's program had it whole. */
+  readonly formLeftOut?: true;
 };
 
 /** One episode's. */
@@ -36,11 +38,17 @@ const BEGIN = '/begin/';
 const MAX_BODY = 1024 * 1024;
 /** Of one episode; a page that asks more often is answered no more. */
 const MAX_REQUESTS = 20_000;
+/** Of a form in the log, in bytes as reckoned by `sizeOf`. */
+const MAX_KEPT_FORM = 64 * 1024;
+/** Of one episode's log; whoever has sent more is answered no more either. */
+const MAX_KEPT = 16 * 1024 * 1024;
 
 type Running = {
   readonly site: Site;
   readonly program: SiteProgram;
   readonly log: SiteLogEntry[];
+  /** Bytes in the log. */
+  kept: number;
   fault: unknown;
 };
 
@@ -66,10 +74,13 @@ export async function openSiteHost(sites: readonly Site[], options: SiteHostOpti
     if (one === undefined || !one.site.hosts.includes(request.host)) {
       return textReply('This browser has no episode here: open the start address that `begin` gives.', 403);
     }
-    if (one.log.length >= MAX_REQUESTS) return textReply('Too many requests.', 429);
-    const { method, host, path, query, form } = request;
+    if (one.log.length >= MAX_REQUESTS || one.kept >= MAX_KEPT) return textReply('Too many requests.', 429);
+    const { method, host, path, query } = request;
+    const large = sizeOf(request.form) > MAX_KEPT_FORM;
+    const form = large ? new URLSearchParams() : request.form;
+    one.kept += path.length + sizeOf(query) + sizeOf(form);
     const { status, headers, body } = run(one, request);
-    one.log.push({ method, host, path, query, form, status });
+    one.log.push({ method, host, path, query, form, status, ...(large ? { formLeftOut: true as const } : {}) });
     return { status, headers: { 'content-security-policy': ownOnly(one.site.hosts), ...headers }, body };
   };
   const run = (one: Running, request: SiteRequest): SiteReply => {
@@ -123,7 +134,7 @@ export async function openSiteHost(sites: readonly Site[], options: SiteHostOpti
         throw new TabwrightError('env', `The site at ${unknown} is not served here.`, { code: 'unknown-site' });
       }
       const [key, id] = [randomUUID(), randomUUID()];
-      const one: Running = { site, program: site.open(), log: [], fault: undefined };
+      const one: Running = { site, program: site.open(), log: [], kept: 0, fault: undefined };
       running.set(key, one);
       const domains = onePerDomain(site.hosts);
       tokens.set(id, { key, domains, next: 0 });
@@ -154,6 +165,11 @@ function domainOf(host: string): string {
 /** The first host of each registrable domain. */
 function onePerDomain(hosts: readonly string[]): readonly string[] {
   return hosts.filter((host, index) => hosts.findIndex((other) => domainOf(other) === domainOf(host)) === index);
+}
+
+/** With what each pair takes beside its letters: a form of many empty fields is large too. */
+function sizeOf(pairs: URLSearchParams): number {
+  return pairs.toString().length + 64 * pairs.size;
 }
 
 function keyOf({ headers }: IncomingMessage): string | undefined {

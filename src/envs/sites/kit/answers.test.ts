@@ -43,6 +43,16 @@ test.each([
   [NUMBER, '1200 or 1300'],
   [NUMBER, '1 2 3 1200'],
   [NUMBER, 'twelve hundred'],
+  [NUMBER, 'not 1200'],
+  [NUMBER, '1200 or more'],
+  [NUMBER, '~1200'],
+  [NUMBER, '>1200'],
+  [NUMBER, '1200+'],
+  [NUMBER, '1200?'],
+  [NUMBER, '1200 schools'],
+  [MONEY, '12.50 million'],
+  [MONEY, '-£12.50'],
+  [MONEY, 'at least £12.50'],
   [MONEY, '£12.51'],
   [MONEY, '$12.50'],
   [MONEY, '12.50 euros'],
@@ -70,4 +80,12 @@ test('an answer longer than any value is none, however right its words are', () 
 
 test.each([NUMBER, MONEY, TEXT, DATE, TIME, LIST])('%j is right in the words that the oracle would use', (expected) => {
   expect(answerIs(expected, expectedText(expected))).toBe(true);
+});
+
+test('words of the question may stand around a number, but for those that change it', () => {
+  const question = 'How many schools have more than 300 pupils, or not one?';
+  expect(answerIs(NUMBER, '1200 schools', question)).toBe(true);
+  expect(answerIs(NUMBER, 'There is 1200 school.', question)).toBe(true);
+  for (const given of ['more than 1200 schools', 'not 1200', '1200 or', '1200 teachers'])
+    expect(answerIs(NUMBER, given, question), given).toBe(false);
 });

@@ -15,14 +15,15 @@ export type Expected =
 /** Longer answers are no answers to a question for one value. */
 const MAX_CHARACTERS = 400;
 
-export function answerIs(expected: Expected, given: string | undefined): boolean {
+/** Words of the question may stand around a number; without it only those that say nothing. */
+export function answerIs(expected: Expected, given: string | undefined, question = ''): boolean {
   if (given === undefined || given.length > MAX_CHARACTERS) return false;
   switch (expected.kind) {
     case 'number':
-      return onlyNumber(given) === expected.value;
+      return onlyNumber(given, question) === expected.value;
     case 'money': {
       if (/[$€]|\b(?:usd|eur|dollars?|euros?)\b/i.test(given)) return false;
-      const amount = onlyNumber(given);
+      const amount = onlyNumber(given, question);
       return amount !== undefined && Math.abs(amount * 100 - expected.pence) < 1e-6;
     }
     case 'text':
@@ -76,12 +77,39 @@ export function normalText(text: string): string {
     .trim();
 }
 
-/** Undefined unless the text has exactly one number; commas may part thousands. */
-function onlyNumber(text: string): number | undefined {
-  const found = text.normalize('NFKC').match(/[-−]?\d+(?:[.,]\d+)*/g) ?? [];
+/** May stand around a number: they change nothing about it. */
+const SAYS_NOTHING = new Set(
+  `the a an it its it's is are was there of them in at for to on and i you your they this that answer total sum number
+   amount price cost costs costed paid pay gave has have all altogether exactly gbp pound pounds sterling`.split(/\s+/),
+);
+/** Change what a number says, so they may not stand there, not even where the question has them. */
+const SAYS_OTHERWISE = new Set(
+  `not no or nor but never neither than more less fewer least most under over above below about around almost nearly
+   roughly up maybe except without minus plus half double twice dozen hundred thousand million billion k m
+   zero one two three four five six seven eight nine ten`.split(/\s+/),
+);
+
+/** Undefined unless it is exactly one number among words that leave it as it is; commas may part thousands. */
+function onlyNumber(text: string, question: string): number | undefined {
+  const plainText = text.normalize('NFKC').replace(/’/g, "'");
+  const found = plainText.match(/[-−]?\d+(?:[.,]\d+)*/g) ?? [];
   if (found.length !== 1) return undefined;
+  const around = plainText.replace(found[0], ' ');
+  if (/[^\p{L}\p{M}\s.,:;!'"“”*_`()£-]|(?<!\p{L})-|-(?!\p{L})/u.test(around)) return undefined;
+  const known = new Set([...SAYS_NOTHING, ...wordsOf(question).filter((word) => !SAYS_OTHERWISE.has(word))]);
+  if (!wordsOf(around).every((word) => known.has(word) || known.has(`${word}s`))) return undefined;
   const plain = found[0].replace('−', '-').replace(/,(?=\d{3}(?:\D|$))/g, '');
   return /^-?\d+(?:\.\d+)?$/.test(plain) ? Number(plain) : undefined;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return (
+    text
+      .normalize('NFKC')
+      .replace(/’/g, "'")
+      .toLowerCase()
+      .match(/\p{L}[\p{L}\p{M}']*/gu) ?? []
+  );
 }
 
 const MONTHS = 'january february march april may june july august september october november december'.split(' ');

@@ -22,7 +22,7 @@ export type Judged = {
  * anything changed that was not to.
  */
 export function judgeTask({ made, after, answer }: Judged): Verdict {
-  const { state: before, goal, free, answer: question } = made;
+  const { state: before, goal, free, answer: question, instruction } = made;
   const expected = structuredClone(before);
   goal?.(expected);
   const { wanted, missing, unasked } = compareStates({
@@ -31,7 +31,7 @@ export function judgeTask({ made, after, answer }: Judged): Verdict {
     expected,
     ...(free === undefined ? {} : { free }),
   });
-  const answered = question === undefined ? undefined : answerIs(question, answer);
+  const answered = question === undefined ? undefined : answerIs(question, answer, instruction);
   const parts = [
     ...(wanted.length === 0 ? [] : [1 - missing.length / wanted.length]),
     ...(answered === undefined ? [] : [Number(answered)]),

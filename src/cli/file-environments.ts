@@ -23,11 +23,12 @@ import {
 import type { EgressRule } from '../sandbox/index.ts';
 import { contentHash } from './content-hash.ts';
 import { environmentSettings, type EnvironmentSettings } from './environment-settings.ts';
-import { openJudge, openTextJudge } from './judge-option.ts';
+import { openGraderJudges } from './judge-option.ts';
 import {
   policies,
   withoutEffect,
   type EnvironmentTask,
+  type JudgeFacts,
   type OpenedEnvironment,
   type OpenEnvironmentOptions,
 } from './opened-environment.ts';
@@ -54,7 +55,7 @@ export async function openTaskFile(options: OpenEnvironmentOptions): Promise<Ope
       egress: tasks.flatMap(({ startUrls }) => startUrls.flatMap(ownHost)),
       allow: '*',
       verify: taskFileVerifier(tasks, { judges: judges.asked }),
-      ...(judges.name === undefined ? {} : { reward: judges.name }),
+      ...(judges.facts === undefined ? {} : { judge: judges.facts }),
       noted: { env: config.env, ...(config.site === undefined ? {} : { site: config.site }) },
     },
     options,
@@ -84,13 +85,23 @@ function placeOf({ id, split, group, startUrls }: LoadedTask): Pick<EnvironmentT
 }
 
 /** What checks ask of a model, where one is named without a --reward that would take the checks' place. */
-async function taskJudges(config: EnvironmentSettings): Promise<{ asked: TaskJudges; name?: string }> {
-  if ((config.reward ?? 'code') !== 'code' || config.judgeModel === undefined) return { asked: {} };
-  const text = await openTextJudge(config);
-  const episode = await openJudge({ ...config, reward: 'outcome' });
-  const rubric = await openJudge({ ...config, reward: 'rubric' });
-  if (text === undefined || episode === undefined || rubric === undefined) return { asked: {} };
-  return { asked: { text, episode, rubric }, name: `code+${config.judgeModel}` };
+export async function taskJudges(
+  config: EnvironmentSettings,
+): Promise<{ readonly asked: TaskJudges; readonly facts?: JudgeFacts }> {
+  if ((config.reward ?? 'code') !== 'code') return { asked: {} };
+  const asked = await openGraderJudges(config);
+  if (asked === undefined) return { asked: {} };
+  const all = [asked.text, asked.episode, asked.rubric];
+  return {
+    asked,
+    facts: {
+      id: `code+${config.judgeModel}`,
+      kind: 'code',
+      model: asked.episode.model,
+      promptHash: contentHash(JSON.stringify(all.map(({ promptHash }) => promptHash))),
+      deadlineMs: all.reduce((sum, { deadlineMs }) => sum + deadlineMs, 0), // checks of one task ask one after another
+    },
+  };
 }
 
 /** A file that names a server of this machine or its network means it. */

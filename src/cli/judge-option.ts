@@ -40,7 +40,7 @@ export const judgeSettings = {
 export type JudgeSettings = Readonly<z.output<z.ZodObject<typeof judgeSettings>>>;
 
 /** Undefined where the code grader decides; judge flags without effect are refused then. */
-export async function openJudge(settings: JudgeSettings): Promise<Judge | undefined> {
+export async function openJudge(settings: JudgeSettings, shared?: JudgeModel): Promise<Judge | undefined> {
   const { reward = 'code', judgePictures, judgeCache } = settings;
   if (reward === 'code') {
     const given = Object.keys(judgeSettings).find(
@@ -55,7 +55,7 @@ export async function openJudge(settings: JudgeSettings): Promise<Judge | undefi
   }
   const judges = await import('../judges/index.ts'); // loaded by whoever asks for one
   const options = {
-    model: await openJudgeModel(settings),
+    model: shared ?? (await openJudgeModel(settings)),
     ...(judgePictures === undefined ? {} : { maxPictures: judgePictures }),
   };
   const create = {
@@ -67,11 +67,18 @@ export async function openJudge(settings: JudgeSettings): Promise<Judge | undefi
   return judgeCache === undefined ? judge : judges.withJudgeCache(judge, { folder: judgeCache });
 }
 
-/** For graders that need a model for one string. Undefined where no model is named. */
-export async function openTextJudge(settings: JudgeSettings): Promise<TextJudge | undefined> {
+export type GraderJudges = { readonly text: TextJudge; readonly episode: Judge; readonly rubric: Judge };
+
+/** For graders that ask several; one model, so that its limits are of all of them. Undefined where no model is named. */
+export async function openGraderJudges(settings: JudgeSettings): Promise<GraderJudges | undefined> {
   if (settings.judgeModel === undefined) return undefined;
   const { createTextJudge } = await import('../judges/index.ts');
-  return createTextJudge({ model: await openJudgeModel(settings) });
+  const model = await openJudgeModel(settings);
+  const [episode, rubric] = await Promise.all([
+    openJudge({ ...settings, reward: 'outcome' }, model),
+    openJudge({ ...settings, reward: 'rubric' }, model),
+  ]);
+  return { text: createTextJudge({ model }), episode: episode!, rubric: rubric! }; // a reward but code has one
 }
 
 async function openJudgeModel(settings: JudgeSettings): Promise<JudgeModel> {

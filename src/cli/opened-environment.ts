@@ -20,6 +20,9 @@ export type EnvironmentTask = {
 
 export type Split = 'train' | 'test' | 'all';
 
+/** Who judges, for figures that name it. */
+export type JudgeFacts = Pick<Judge, 'id' | 'model' | 'promptHash' | 'deadlineMs'> & { readonly kind: string };
+
 /** The environment itself may be another one than `OpenedEnvironment.env`: oracles need one of their own. */
 export type ModelFreePolicy = { readonly env: Env; readonly actor: Actor<ChatRecord> };
 
@@ -38,8 +41,8 @@ export interface OpenedEnvironment extends AsyncDisposable {
   policy(name: string): ModelFreePolicy;
   /** Who says what is a success: `code`, `nobody`, or a judge with its model. It goes with every figure. */
   readonly reward: string;
-  /** Where one says it. */
-  readonly judge?: Judge;
+  /** Where one says it, alone or where code asks it. */
+  readonly judge?: JudgeFacts;
   /** Most tokens of a reply, for models that are asked for it each time. */
   readonly turnTokens?: number;
   /** Of a conversation; for rollouts. */

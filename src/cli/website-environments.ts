@@ -23,6 +23,7 @@ import {
   policies,
   withoutEffect,
   type EnvironmentTask,
+  type JudgeFacts,
   type ModelFreePolicy,
   type OpenedEnvironment,
   type OpenEnvironmentOptions,
@@ -84,8 +85,8 @@ export type WebsiteParts = {
   readonly begin?: WebSuite['begin'];
   /** Of tasks that `begin` brings no grader for. */
   readonly verify?: Verifier;
-  /** What the grader is called, where it asks models itself: then a judge is opened only if it is to take its place. */
-  readonly reward?: string;
+  /** Whom `verify` asks, where it asks models itself: no other judge is opened then. */
+  readonly judge?: JudgeFacts;
   readonly noted?: JsonObject;
 };
 
@@ -105,8 +106,8 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
   const sessions = config.sessions ?? parts.sessions ?? SESSIONS;
   const allow = config.allow ?? parts.allow;
   const limits = webLimits(config);
-  const isGraded = parts.reward !== undefined && (config.reward ?? 'code') === 'code';
-  const judge = isGraded ? undefined : await openJudge(config);
+  const judge = parts.judge === undefined ? await openJudge(config) : undefined;
+  const named: JudgeFacts | undefined = judge ?? parts.judge;
   const egress = [...parts.egress, ...(allow === undefined ? [] : egressRules(allow))];
   const provider = await openProvider({ pool, sessions, egress, profile, unsafeLocal, signal });
   const drawn = tasks.filter(({ split }) => draws === 'all' || split === null || split === draws);
@@ -126,7 +127,7 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
       return { id, split, group, instance: (seed) => webTask(task, { seed, env: name }) };
     });
     const where: JsonObject = pool === undefined ? { profile, unsafeLocal } : { pool };
-    const reward = judge?.id ?? parts.reward ?? (begin === undefined && verify === undefined ? 'nobody' : 'code');
+    const reward = named?.id ?? (begin === undefined && verify === undefined ? 'nobody' : 'code');
     return {
       env,
       version,
@@ -135,7 +136,7 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
       tasks: (split) => rows.filter((row) => split === 'all' || row.split === null || row.split === split),
       ...policies<ModelFreePolicy>(name, {}, (policy) => policy),
       reward,
-      ...(judge === undefined ? {} : { judge }),
+      ...(named === undefined ? {} : { judge: named }),
       turnTokens: limits.turnTokens,
       tokenBudget: limits.trajectoryTokens,
       product: await browserProduct(provider, { acquireMs, signal }),
@@ -148,9 +149,9 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
         ...limits,
         ...parts.noted,
         reward,
-        ...(judge === undefined ? {} : { judgePrompts: judge.promptHash }),
+        ...(named === undefined ? {} : { judgePrompts: named.promptHash }),
       },
-      deadlines: webDeadlines({ ...limits, acquireMs, judgeMs: judge?.deadlineMs ?? 0 }),
+      deadlines: webDeadlines({ ...limits, acquireMs, judgeMs: named?.deadlineMs ?? 0 }),
       [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
     };
   } catch (error) {
@@ -161,8 +162,8 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
 
 type Grading = Pick<WebsiteParts, 'begin' | 'verify'>;
 
-/** A judge takes the place of every other grader; the state of the episode's site stays. */
-function graded({
+/** A judge takes the place of every other grader; the state of the episode's site stays, and what its own grader says. */
+export function graded({
   begin,
   verify,
   judge,
@@ -179,7 +180,12 @@ function graded({
             if (judged === undefined) return instance;
             return {
               startUrl: instance.startUrl,
-              verify: judged,
+              // A site of ours that failed is no failure of the agent's: its own check throws then, before a judge is paid.
+              verify: async (end, call) => {
+                const { success, reward } = await instance.verify(end, call);
+                const verdict = await judged(end, call);
+                return { ...verdict, details: { ...verdict.details, byCode: { success, reward } } };
+              },
               [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose](),
             };
           },

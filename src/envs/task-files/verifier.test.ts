@@ -103,6 +103,13 @@ it.each<[string, Check]>([
   await expect(verify(check, {})).rejects.toMatchObject({ boundary: 'judge', code: 'no-judge' });
 });
 
+it('what the judge took is in the details, where an evaluation adds it up', async () => {
+  const spending = { ...NOTHING_SPENT, calls: 1, promptTokens: 50, completionTokens: 5, cost: 0.5 };
+  const twice: Check = { kind: 'answer-text', rules: [{ rule: 'means', values: ['red', 'crimson'] }] };
+  const { details } = await verify(twice, judges({ ...YES, spending }).given);
+  expect(details.judge).toMatchObject({ calls: 2, promptTokens: 100, completionTokens: 10, cost: 1 });
+});
+
 it('a task of another file is refused', async () => {
   const end = { ...END, task: { ...END.task, id: 'file/other' } };
   await expect(taskFileVerifier([taskWith(means)])(end, { signal })).rejects.toThrow(TabwrightError);

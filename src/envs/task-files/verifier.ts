@@ -1,8 +1,8 @@
 // Tasks of a file as episodes on websites: where they start, and a verifier that freezes each end and grades it. Judges
 // come in; what needs one and has none ends without a number.
 
-import { TabwrightError } from '../../core/index.ts';
-import type { Judge, Judgement, TextJudge } from '../../judges/index.ts';
+import { TabwrightError, type JsonObject } from '../../core/index.ts';
+import { addSpending, NOTHING_SPENT, type Judge, type Judgement, type TextJudge } from '../../judges/index.ts';
 import { judgeInput, type EpisodeEnd, type Verifier, type WebTaskSpec } from '../web-task/index.ts';
 import { gradeSnapshot, type AskJudge, type JudgeQuestion, type NetworkEvent } from './grade/index.ts';
 import type { LoadedTask } from './loaded-task.ts';
@@ -50,15 +50,29 @@ export function taskFileVerifier(tasks: readonly LoadedTask[], options: TaskFile
     });
     // An actor must not be able to make an episode one that does not count.
     if (snapshot === undefined) return { success: false, reward: 0, details: { problem: 'the tab was closed' } };
+    let spent = NOTHING_SPENT;
+    const spend = (judgement: Judgement): void => {
+      spent = addSpending(spent, judgement.spending);
+    };
     const { success, details } = await gradeSnapshot(task, snapshot, {
-      judge: asking(options.judges ?? {}, end),
+      judge: asking(options.judges ?? {}, end, spend),
       signal,
     });
-    return { success, reward: success ? 1 : 0, details };
+    const seen: JsonObject = spent.calls === 0 ? details : { ...details, judge: { ...spent } };
+    return { success, reward: success ? 1 : 0, details: seen };
   };
 }
 
-function asking({ text, episode, rubric }: TaskJudges, end: EpisodeEnd): AskJudge {
+function asking(
+  { text, episode, rubric }: TaskJudges,
+  end: EpisodeEnd,
+  onJudgement: (judgement: Judgement) => void,
+): AskJudge {
+  const decided = (judgement: Judgement): boolean => {
+    onJudgement(judgement);
+    if (judgement.verdict !== 'invalid') return judgement.verdict === 'success';
+    throw new TabwrightError('judge', judgement.reason, { code: judgement.code });
+  };
   return async (question, { signal }) => {
     const call = { signal };
     const about = judgeInput({ ...end, omitted: end.session.log?.omitted });
@@ -106,9 +120,4 @@ function needed<T>(judge: T | undefined, { about }: JudgeQuestion): T {
     code: 'no-judge',
     details: { about },
   });
-}
-
-function decided(judgement: Judgement): boolean {
-  if (judgement.verdict !== 'invalid') return judgement.verdict === 'success';
-  throw new TabwrightError('judge', judgement.reason, { code: judgement.code });
 }

@@ -214,6 +214,14 @@ describe('other pages', () => {
     expect(success(await play(task, `'looked'`))).toBe('browser/check-page-failed');
   }, 240_000);
 
+  it('whose address is the actor’s doing are a failure where they are dead, and no way out', async () => {
+    const dead = `await gotoUrl('http://127.0.0.1:9/f/gone/1').catch(() => undefined); await sleep(0.5);`;
+    for (const url of ['__last_url__', "func:reddit_get_post_url('__last_url__')"]) {
+      const played = await play(await pages([url, 'document.title', { exact_match: 'x' }]), dead);
+      expect([url, played.url, success(played)]).toEqual([url, expect.stringMatching(/^(?!.*\/lamp)/), false]);
+    }
+  }, 240_000);
+
   it('are given up by the host, whichever step never ends', async () => {
     const session = await provider.acquire({ signal, deadlineMs: 120_000 });
     try {

@@ -17,6 +17,8 @@ export type TakeSnapshotOptions = {
 
 /** Milliseconds for the tab to be found and to give its tree. */
 const TAB_MS = 15_000;
+/** In an address of a check: where the actor ended. */
+const LAST_URL = '__last_url__';
 
 /** Undefined where pages are to be looked at and the tab that was acted on has been closed: only who acts does that. */
 export async function takeSnapshot(
@@ -63,7 +65,13 @@ async function readTargets(
   }
   const texts = new Map<string, string | null>();
   for (const [url, there] of places) {
-    const page = url === undefined ? await freezeTab(tab, signal) : await freezeAt(tab, url, { signal });
+    const ownAddress = there.some(({ page }) => typeof page === 'object' && !page.url.includes(LAST_URL));
+    const page =
+      url === undefined
+        ? await freezeTab(tab, signal)
+        : ownAddress
+          ? await freezeAt(tab, url, { signal })
+          : await unlessDead(tab, signal, () => freezeAt(tab, url, { signal }));
     const read = page === undefined ? there.map(() => null) : await readFrozen(tab, page, there, { signal });
     there.forEach((target, i) => texts.set(targetKey(target), read[i]));
   }
@@ -73,30 +81,44 @@ async function readTargets(
 /** Undefined for the tab itself. */
 function addressOf(page: PageTarget['page'], last: string): string | undefined {
   if (page === 'last') return undefined;
-  if (typeof page === 'object') return page.url.replaceAll('__last_url__', last);
+  if (typeof page === 'object') return page.url.replaceAll(LAST_URL, last);
   // The post that a page of comments belongs to: /f/<forum>/<post>/, whatever follows.
   const post = /^https?:\/\/[^/]+\/f\/[^/]+\/[^/?#]+/u.exec(last)?.[0];
   return post === undefined ? last : `${post}/`;
 }
 
-/**
- * Undefined where the page does not answer: an actor that leaves it so has not done its task, and must not be able to make
- * the episode one that does not count. A browser that is gone throws.
- */
+/** Undefined where the page does not answer. */
 async function freezeTab(tab: HostTab, signal: AbortSignal): Promise<FrozenPage | undefined> {
   const { connection, targetId, attach, url } = tab;
   const session = connection.session(await attach(targetId));
-  const late = new Error('the page does not answer');
+  const onExpiry = (): Error =>
+    new TabwrightError('browser', `The page ${url} does not answer.`, { code: 'page-mute', details: { url } });
   try {
-    return await withDeadline({ ms: TAB_MS, signal, onExpiry: () => late }, () => freezePage(session, url));
+    return await unlessDead(tab, signal, () =>
+      withDeadline({ ms: TAB_MS, signal, onExpiry }, () => freezePage(session, url)),
+    );
+  } finally {
+    if (!connection.closed) await connection.root.send('Target.detachFromTarget', { sessionId: session.id });
+  }
+}
+
+/**
+ * Undefined where a page that the actor chose cannot be had: an actor that ends so has not done its task, and must not be
+ * able to make the episode one that does not count. A browser that is gone throws.
+ */
+async function unlessDead(
+  tab: HostTab,
+  signal: AbortSignal,
+  freeze: () => Promise<FrozenPage>,
+): Promise<FrozenPage | undefined> {
+  try {
+    return await freeze();
   } catch (error) {
     signal.throwIfAborted();
-    if (connection.closed || (error !== late && !(error instanceof TabwrightError))) throw error;
+    if (tab.connection.closed || !(error instanceof TabwrightError)) throw error;
     // Where a page of the host's own does not answer either, it is the machine: that throws.
     await readFrozen(tab, { url: 'about:blank', nodes: [] }, [{ locator: 'document', prepare: [] }], { signal });
     return undefined;
-  } finally {
-    if (!connection.closed) await connection.root.send('Target.detachFromTarget', { sessionId: session.id });
   }
 }
 

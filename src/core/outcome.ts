@@ -14,7 +14,7 @@ export type FinishedOutcome = {
   /** Raw, possibly shaped reward in the environment's own units. */
   readonly reward: number;
   readonly stop: StopReason;
-  /** A limit ended it, so its reward is at most 0 and nobody counts it as a success; `success` is as it was graded. */
+  /** A limit ended it, so it is no success and its reward at most 0; `details.graded` is what it would have been. */
   readonly clamped?: true;
   /** What the verifier saw, for failure analysis; never shown to the policy. */
   readonly details: JsonObject;

@@ -26,20 +26,6 @@ describe('an evaluation', () => {
     expect(episodes[3]).toMatchObject({ result: 'invalid', reward: null, failure: { boundary: 'browser' } });
   });
 
-  it('counts what was right when a limit ended it as no success, as its reward is at most 0', () => {
-    const outcome = { kind: 'finished', success: true, reward: 0, stop: 'max_actions', details: {} } as const;
-    const ended = (more: { readonly clamped?: true }) => {
-      const task = { id: 'only/0', env: 'toy', instruction: 'x', seed: 0 };
-      const trajectories = [{ task, member: 0, turns: [], outcome: { ...outcome, ...more }, seconds: 1 }];
-      return evaluationOf(tries([1]), { trajectories });
-    };
-    expect(ended({ clamped: true })).toMatchObject({
-      summary: { valid: 1, successes: 0, success: 0 },
-      episodes: [{ result: 'failure', reward: 0, stop: 'max_actions' }],
-    });
-    expect(ended({}).summary.successes).toBe(1); // pages that are solved by their last action
-  });
-
   it('has no figure where nothing came to an end', () => {
     const { summary } = evaluationOf(tries(['x', 'x']));
     expect(summary).toMatchObject({ valid: 0, success: null, rewardMean: null, wilson: [0, 1], bounds: [0, 1] });

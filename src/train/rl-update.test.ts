@@ -153,14 +153,14 @@ describe('groupRewards', () => {
   });
   const limited: Outcome = {
     kind: 'finished',
-    success: true,
+    success: false,
     reward: 0,
     stop: 'token_budget',
     clamped: true,
     details: {},
   };
 
-  it('a success that a limit ended is worth nothing, whatever is paid for', () => {
+  it('what a limit ended is worth nothing, whatever is paid for', () => {
     const one = [group(finished(1), limited, invalid)];
     expect(groupRewards(one, config())).toEqual([[1, 0, null]]);
     expect(groupRewards(one, config({ credit: 'raw' }))).toEqual([[1, 0, null]]);

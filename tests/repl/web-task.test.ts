@@ -276,14 +276,14 @@ describe('an episode of web-task', () => {
     const limited = await play({ answers: cells, config: { maxTurns: 1 }, verify: graded });
     expect(limited.trajectory.outcome).toEqual({
       kind: 'finished',
-      success: true,
+      success: false,
       reward: 0,
       stop: 'max_actions',
       clamped: true,
       details: { seen: 1, graded: { success: true, reward: 0.5 } },
     });
     const kept = await play({ answers: cells, config: { maxTurns: 1, limitReward: 'keep' }, verify: graded });
-    expect(kept.trajectory.outcome).toMatchObject({ reward: 0.5, stop: 'max_actions' });
+    expect(kept.trajectory.outcome).toMatchObject({ success: true, reward: 0.5, stop: 'max_actions' });
     expect(kept.trajectory.outcome).not.toHaveProperty('clamped');
     const answered = await play({ answers: [{ content: 'Here.' }], verify: graded });
     expect(answered.trajectory.outcome).toMatchObject({ success: true, reward: 0.5, stop: 'answered' });

@@ -170,7 +170,7 @@ export async function openWebEpisode(options: OpenWebEpisodeOptions): Promise<Ep
   };
 }
 
-/** What a limit ended is worth nothing, however far it had come: otherwise never answering would be as good as answering. */
+/** What a limit ended is a failure, however far it had come: otherwise never answering would be as good as answering. */
 function finished(verdict: Verdict, stop: StopReason, { limitReward }: WebTaskConfig): FinishedOutcome {
   if (limitReward === 'keep' || stop === 'answered' || (verdict.reward <= 0 && !verdict.success)) {
     return { kind: 'finished', ...verdict, stop };
@@ -178,7 +178,7 @@ function finished(verdict: Verdict, stop: StopReason, { limitReward }: WebTaskCo
   const { success, reward, details } = verdict;
   return {
     kind: 'finished',
-    success,
+    success: false,
     reward: Math.min(reward, 0),
     stop,
     clamped: true,

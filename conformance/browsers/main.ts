@@ -18,7 +18,7 @@ import {
   type Level,
   type PlayedEpisode,
 } from './contestant.ts';
-import { speedPage, type Parallel, type Sample, type Speed } from './table.ts';
+import { speedPage, type Failure, type Parallel, type Sample, type Speed } from './table.ts';
 
 const TASKS = ['click-checkboxes', 'click-test-2', 'enter-text', 'login-user', 'click-button'] as const;
 /** Whole episodes in parallel are played on these: one of clicks, one of fields. */
@@ -50,11 +50,12 @@ try {
   const seeds = Array.from({ length: Number(values.seeds) * rounds }, (_, i) => i);
   const samples = await singly(rounds, seeds);
   const parallel: Parallel[] = [];
+  const failures: Failure[] = [];
   for (const count of values.parallel
     .split(',')
     .filter((one) => one !== '')
     .map(Number)) {
-    parallel.push(...(await together(count)));
+    await together(count, parallel, failures);
   }
   const speed: Speed = {
     version: 1,
@@ -66,6 +67,7 @@ try {
     rounds,
     samples,
     parallel,
+    failures,
     parallelTasks: [...PARALLEL_TASKS],
   };
   writeFileSync(join(values.out, 'miniwob-speed.json'), `${JSON.stringify(speed, null, 1)}\n`);
@@ -127,9 +129,11 @@ async function singly(rounds: number, seeds: readonly number[]): Promise<Sample[
   }
 }
 
-/** As many episodes at a time as `count`: a process an environment for the peers, pages of one browser here. */
-async function together(count: number): Promise<Parallel[]> {
-  const rows: Parallel[] = [];
+/**
+ * As many episodes at a time as `count`: a process an environment for the peers, pages of one browser here. A peer that does
+ * not get through (its own time limits on a full machine) is a row that says so; this side has to.
+ */
+async function together(count: number, rows: Parallel[], failures: Failure[]): Promise<void> {
   for (const kind of ['browsergym', 'browsergym-fast', 'farama', 'ours'] as const) {
     const levels: readonly Level[] = kind === 'ours' ? ['text', 'full'] : ['text'];
     const processes = kind === 'ours' ? 1 : count;
@@ -177,11 +181,14 @@ async function together(count: number): Promise<Parallel[]> {
           );
         }
       }
+    } catch (error) {
+      if (kind === 'ours') throw error;
+      failures.push({ contestant: kind, count, message: (error as Error).message });
+      console.error(`${count} at once, ${kind}: ${(error as Error).message}`);
     } finally {
       for (const contestant of contestants) await contestant[Symbol.asyncDispose]();
     }
   }
-  return rows;
 }
 
 function checkAll(name: string, task: string, episodes: readonly PlayedEpisode[]): void {

@@ -30,6 +30,9 @@ export type Parallel = {
   readonly cpuSeconds: number;
 };
 
+/** A contestant that did not get through `count` episodes at a time. */
+export type Failure = { readonly contestant: string; readonly count: number; readonly message: string };
+
 export type Speed = {
   readonly version: 1;
   readonly date: string;
@@ -40,6 +43,7 @@ export type Speed = {
   readonly rounds: number;
   readonly samples: readonly Sample[];
   readonly parallel: readonly Parallel[];
+  readonly failures: readonly Failure[];
   readonly parallelTasks: readonly string[];
 };
 
@@ -113,7 +117,7 @@ How many times the peer's figure is of ours:
 |---|---|---|---|---|
 ${['ours text', 'ours full', 'ours-reload text'].map(ratios).join('\n')}
 
-Resets of the first two rows are by page reuse: the page starts its next problem, as Farama's environment does too. BrowserGym starts
+Resets of Tabwright's first two rows are by page reuse: the page starts its next problem, as Farama's environment does too. BrowserGym starts
 new browsers, which isolates more; like for like with that is a reload or more.
 
 ## Whole episodes, several at once
@@ -156,17 +160,22 @@ function rowOf(key: string, { samples, tasks }: Speed): Row {
   };
 }
 
-function parallelRows({ parallel }: Speed): readonly string[] {
+function parallelRows({ parallel, failures }: Speed): readonly string[] {
   const keys = new Map<string, Parallel[]>();
   for (const row of parallel) {
     const key = `${row.contestant === 'ours' ? `ours ${row.level}` : row.contestant}|${row.count}`;
     keys.set(key, [...(keys.get(key) ?? []), row]);
   }
-  return [...keys].map(([key, rows]) => {
+  const measured = [...keys].map(([key, rows]) => {
     const [contestant, count] = key.split('|');
     const total = (field: 'seconds' | 'episodes' | 'steps' | 'cpuSeconds'): number =>
       rows.reduce((sum, row) => sum + row[field], 0);
     const rate = (total('episodes') / total('seconds')) * 60;
     return `| ${TITLES[contestant]} | ${count} | ${rate.toFixed(rate < 100 ? 1 : 0)} | ${(total('steps') / total('seconds')).toFixed(1)} | ${(total('cpuSeconds') / total('episodes')).toFixed(2)} |`;
   });
+  const failed = failures.map(
+    ({ contestant, count, message }) =>
+      `| ${TITLES[contestant]} | ${count} | did not get through: ${message} | - | - |`,
+  );
+  return [...measured, ...failed];
 }

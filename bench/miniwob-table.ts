@@ -120,7 +120,7 @@ Measured on ${date} with ${browser}, ${machine.cores} cores of ${machine.process
 ${machine.node}, commit ${commit ?? 'unknown'}. Seeds are the pages' own, from 0. Commands (the pages are needed, see [the guide](../guide/miniwob.md)):
 
 \`\`\`
-npx tsx bench/miniwob.ts play --oracle 50 --blind 20
+npx tsx bench/miniwob.ts play --oracle 50 --blind 10
 npx tsx bench/miniwob.ts table
 \`\`\`
 

@@ -1,7 +1,8 @@
 // Policies that need no model. The oracle shows that each task can be done; the others show what is had without looking:
 // by saying nothing, and by opening the usual addresses unread and naming the fields that most forms have.
 
-import { TabwrightError, type Action, type Actor, type ChatRecord } from '../../../core/index.ts';
+import { TabwrightError, type Actor, type ChatRecord } from '../../../core/index.ts';
+import { actor, cell } from '../kit/scripted-actor.ts';
 import type { Blueprint } from './blueprint.ts';
 import { oracleCell } from './oracle.ts';
 
@@ -49,24 +50,4 @@ export function blindAnswer(sites: readonly Blueprint[], { asked }: Pick<Bluepri
     counts.set(list, (counts.get(list) ?? 0) + 1);
   }
   return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), ['[]', 0])[0];
-}
-
-function cell(code: string): Action {
-  return { kind: 'call', tool: 'browser_repl', args: { code } };
-}
-
-type Seen = Parameters<Actor<ChatRecord>['act']>[0];
-
-function actor(name: string, decide: (seen: Seen) => Action): Actor<ChatRecord> {
-  return {
-    name,
-    async act(conversation) {
-      const action = decide(conversation);
-      const reply =
-        action.kind === 'call'
-          ? { text: '', calls: [{ id: 'call_0', name: action.tool, arguments: JSON.stringify(action.args) }] }
-          : { text: action.text, calls: [] };
-      return { action, record: { reply, stop: 'stop' }, usage: undefined };
-    },
-  };
 }

@@ -2,9 +2,10 @@
 // one that answers what is most often right without looking. The first shows that a task can be done, the others how much
 // of a figure is luck.
 
-import { asJson, TabwrightError, type Action, type Actor, type ChatRecord } from '../../../core/index.ts';
+import { TabwrightError, type Actor, type ChatRecord } from '../../../core/index.ts';
 import { expectedText } from './answers.ts';
 import { oracleCell } from './oracle-cell.ts';
+import { actor, cell } from './scripted-actor.ts';
 import { makeTask, type Template } from './template.ts';
 
 export type PolicyTask = { readonly instruction: string; readonly template: Template; readonly seed: number };
@@ -52,24 +53,4 @@ export function bestGuess(template: Template): string {
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best))[0];
-}
-
-function cell(code: string): Action {
-  return { kind: 'call', tool: 'browser_repl', args: { code } };
-}
-
-type Seen = Parameters<Actor<ChatRecord>['act']>[0];
-
-function actor(name: string, decide: (seen: Seen) => Action): Actor<ChatRecord> {
-  return {
-    name,
-    async act(conversation) {
-      const action = decide(conversation);
-      const reply =
-        action.kind === 'call'
-          ? { text: '', calls: [{ id: 'call_0', name: action.tool, arguments: JSON.stringify(asJson(action.args)) }] }
-          : { text: action.text, calls: [] };
-      return { action, record: { reply, stop: 'stop' }, usage: undefined };
-    },
-  };
 }

@@ -16,6 +16,8 @@ export type Asked = {
   /** Empty where it was no JSON. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly atMs: number;
+  /** When its answer went out. A client cannot have acted on it before: a pause measured from here is never short. */
+  answeredMs: number;
 };
 
 export type Answer = {
@@ -79,7 +81,7 @@ export async function scripted(script: Script): Promise<ScriptedServer> {
         const [path, query = ''] = request.url!.replace('/api/v1/', '').split('?');
         const isJson = request.headers['content-type'] === 'application/json';
         const body = isJson ? (JSON.parse(bytes.toString()) as Asked['body']) : {};
-        const entry = {
+        const entry: Asked = {
           method: request.method!,
           path,
           query,
@@ -87,6 +89,7 @@ export async function scripted(script: Script): Promise<ScriptedServer> {
           bytes,
           body,
           atMs: performance.now(),
+          answeredMs: Infinity,
         };
         asked.push(entry);
         const rule = script[path] ?? HANDSHAKE[path];
@@ -98,6 +101,7 @@ export async function scripted(script: Script): Promise<ScriptedServer> {
           answer = rule[Math.min(turn, rule.length - 1)];
         }
         if (answer.hang === true) return;
+        entry.answeredMs = performance.now();
         if (answer.cut === true) {
           request.socket.destroy();
           return;

@@ -21,10 +21,14 @@ const TRIES = 5;
 export class Completions {
   readonly #options: CompletionsOptions;
   readonly #waiting = new Map<string, () => void>();
-  /** Ended before anybody waited for them: the news may come before the promise. */
-  readonly #early = new Set<string>();
-  /** Nobody waits for these any more, whenever they end. */
-  readonly #abandoned = new Set<string>();
+  /** Requests under way whose ids are not known yet, by number. */
+  readonly #unnamed = new Set<number>();
+  /**
+   * Ended, and nobody waited: the news may come before the promise. With the number of the newest request that it can be
+   * of; once no unnamed one is as old as that, it is of a request that was given up, or it was told twice.
+   */
+  readonly #early = new Map<string, number>();
+  #begun = 0;
   /** Fetched, which the server is told so that it may forget them. */
   readonly #fetched = new Set<string>();
   #cursor = 0;
@@ -36,16 +40,40 @@ export class Completions {
     this.#options = options;
   }
 
+  /** News of requests that nobody has waited for. */
+  get unclaimed(): number {
+    return this.#early.size;
+  }
+
+  /** A request is about to be sent; its number is given to `wait`, and to `end` whatever becomes of it. */
+  begin(): number {
+    this.#unnamed.add(++this.#begun);
+    return this.#begun;
+  }
+
   /** Resolves when the request has ended, or when that cannot be learned in this way. */
-  async wait(requestId: string, signal: AbortSignal): Promise<void> {
-    if (!this.#works || this.#early.delete(requestId)) return;
+  async wait(requestId: string, request: number, signal: AbortSignal): Promise<void> {
+    const hasEnded = this.#early.delete(requestId);
+    this.end(request);
+    if (!this.#works || hasEnded) return;
     const ended = new Promise<void>((resolve) => this.#waiting.set(requestId, resolve));
     if (!this.#runs) void this.#run();
     try {
       await abortable(ended, signal);
     } catch (error) {
-      if (this.#waiting.delete(requestId)) this.#abandoned.add(requestId);
+      this.#waiting.delete(requestId);
       throw error;
+    }
+  }
+
+  /** The request has its id, or will never have one. */
+  end(request: number): void {
+    if (!this.#unnamed.delete(request)) return;
+    const [oldest = Infinity] = this.#unnamed;
+    // Both are in order of their numbers.
+    for (const [id, newest] of this.#early) {
+      if (newest >= oldest) return;
+      this.#early.delete(id);
     }
   }
 
@@ -78,6 +106,7 @@ export class Completions {
     if (!this.#works) {
       for (const wake of this.#waiting.values()) wake();
       this.#waiting.clear();
+      this.#fetched.clear();
     } else if (this.#fetched.size > 0) {
       await this.#ask().catch(() => undefined); // the server forgets in its own time too
     }
@@ -105,9 +134,11 @@ export class Completions {
     for (const id of told) this.#fetched.delete(id);
     this.#cursor = cursor;
     for (const { request_id: id } of completions) {
-      if (this.#abandoned.delete(id)) continue;
       const wake = this.#waiting.get(id);
-      if (wake === undefined) this.#early.add(id);
+      if (wake === undefined && this.#unnamed.size > 0) {
+        this.#early.delete(id); // one that is told again goes to the end
+        this.#early.set(id, this.#begun);
+      }
       this.#waiting.delete(id);
       wake?.();
     }

@@ -141,29 +141,33 @@ export class SamplingClient {
       ...(call.promptLogprobsLastN === undefined ? {} : { promptLogprobsLastN: call.promptLogprobsLastN }),
       ...(call.targetPromptLogprobs === undefined ? {} : { targetPromptLogprobs: call.targetPromptLogprobs }),
     };
-    const started = performance.now();
-    const promise = await this.#submit(request, signal);
-    const roundtripMs = performance.now() - started;
     const { futures, caller } = this.#shared;
+    const number = completions?.begin() ?? 0;
+    let promise: WirePromise | undefined;
     try {
+      const started = performance.now();
+      const { request_id: requestId, sample_sequence_ids } = (promise = await this.#submit(request, signal));
+      const roundtripMs = performance.now() - started;
       const response = await futures.result(
         {
-          requestId: promise.request_id,
+          requestId,
           requestType: 'Sample',
           roundtripMs,
           signal,
-          ...(completions && { until: (inner: AbortSignal) => completions.wait(promise.request_id, inner) }),
+          ...(completions && { until: (inner: AbortSignal) => completions.wait(requestId, number, inner) }),
         },
         (result) =>
           'protobuf' in result
             ? decodeSampleResponse(result.protobuf, caller.limits)
             : sampleResponseFromJson(result.json, caller.limits),
       );
-      completions?.fetched(promise.request_id);
-      return { ...checked(response, call), sequenceIds: promise.sample_sequence_ids ?? undefined };
+      completions?.fetched(requestId);
+      return { ...checked(response, call), sequenceIds: sample_sequence_ids ?? undefined };
     } catch (error) {
-      if (signal?.aborted === true) this.#cancel(promise);
+      if (signal?.aborted === true && promise !== undefined) this.#cancel(promise);
       throw error;
+    } finally {
+      completions?.end(number);
     }
   }
 

@@ -1,6 +1,7 @@
 // The whole recipe for one model on click-checkboxes: measure it, collect what it solves exactly, fine-tune on that, train
 // online with GRPO, measure again. Wherever the model is: --model hf:..., gguf:..., tinker:... or nano. --dry-run says what
 // would be done, with how many tokens, and asks nobody.
+// A model that solves nothing is shown how by --teacher oracle: its demonstrations take the place of what it solved.
 // Usage: node --import tsx examples/click-checkboxes.ts --model <name> [--base-url <url>] [--out <folder>] [--dry-run]
 
 import { spawn } from 'node:child_process';
@@ -25,6 +26,8 @@ const { values } = parseArgs({
     pages: { type: 'string', default: '8' },
     'eval-episodes': { type: 'string', default: '200' },
     'collect-episodes': { type: 'string', default: '800' },
+    /** A policy of the environment that shows how, for models that solve nothing by themselves: oracle. */
+    teacher: { type: 'string' },
     filter: { type: 'string', default: 'exact' },
     epochs: { type: 'string', default: '3' },
     'lora-rank': { type: 'string', default: '16' },
@@ -82,10 +85,12 @@ function plan(): readonly Stage[] {
   return [
     measure('Measure the base', model, 'base'),
     {
-      title: 'Collect what it solves',
+      title:
+        values.teacher === undefined ? 'Collect what it solves' : `Collect what ${values.teacher} does, in its words`,
       args: [
         ...['collect', '--model', model, ...words, ...playing, '--episodes', String(collection)],
-        ...['--filter', values.filter, '--out', folder('collect')],
+        ...given('filter', 'teacher'),
+        ...['--out', folder('collect')],
       ],
       episodes: collection,
       trained: 0,

@@ -94,6 +94,18 @@ describe('demonstrations', () => {
 describe('demonstrationData', () => {
   const row = (key: string, action: number) => ({ prompt: [1, 2], action: [action, 0], balanceKey: key });
 
+  it('reads what turns of one episode share once; what was not kept between them is read and not learnt', () => {
+    const first = row('0', 5);
+    const third = { prompt: [1, 2, 5, 0, 7, 8, 9], action: [6, 0], balanceKey: '0' };
+    expect(demonstrationData([first, third, row('0', 4)])).toEqual([
+      {
+        tokens: [1, 2, 5, 0, 7, 8, 9, 6],
+        lossInputs: { targetTokens: [2, 5, 0, 7, 8, 9, 6, 0], weights: [0, 1, 1, 0, 0, 0, 1, 1] },
+      },
+      { tokens: [1, 2, 4], lossInputs: { targetTokens: [2, 4, 0], weights: [0, 1, 1] } },
+    ]);
+  });
+
   it('puts the loss on action tokens and nowhere else, shifted by one', () => {
     expect(demonstrationData([row('0', 5)])).toEqual([
       { tokens: [1, 2, 5], lossInputs: { targetTokens: [2, 5, 0], weights: [0, 1, 1] } },

@@ -2,6 +2,7 @@
 // rewrite what later rows saw. Knows no environment: what an action did is read off the page before and after.
 
 import type { Datum, Trajectory, Turn } from '../core/index.ts';
+import { isPrefix } from './rows.ts';
 
 /** `exact`: solved. `lenient`: raw reward above 0, which accepts puzzles that are one box short; here for comparison. */
 export type EpisodeFilter = 'exact' | 'lenient' | 'none';
@@ -68,7 +69,8 @@ export function worthImitating(trajectory: Trajectory): readonly Turn[] {
 }
 
 /**
- * Rows as cross-entropy data. Each class gets the same total weight, as far as `maxWeight` allows, and weights
+ * Rows as cross-entropy data: one datum for as long as each prompt extends the row before, so that what turns of one
+ * episode share is read once. Each class gets the same total weight, as far as `maxWeight` allows, and weights
  * average 1 over the rows: rare classes count more, and the easy ones (nothing wanted: submit at once) do not
  * teach their shortcut to the rest.
  */
@@ -78,17 +80,21 @@ export function demonstrationData(rows: readonly Demonstration[], maxWeight = 4)
   const share = rows.length / Math.max(1, counts.size);
   const weightOf = (row: Demonstration): number => Math.min(maxWeight, share / counts.get(row.balanceKey)!);
   const mean = rows.reduce((sum, row) => sum + weightOf(row), 0) / Math.max(1, rows.length);
-  return rows.map((row) => {
-    const tokens = [...row.prompt, ...row.action];
+  const sequences: { tokens: readonly number[]; weights: readonly number[] }[] = [];
+  for (const row of rows) {
     const weight = weightOf(row) / mean;
-    return {
-      tokens: tokens.slice(0, -1),
-      lossInputs: {
-        targetTokens: tokens.slice(1),
-        weights: tokens.slice(1).map((_, t) => (t + 1 >= row.prompt.length ? weight : 0)),
-      },
-    };
-  });
+    const last = sequences.at(-1);
+    const before = last !== undefined && isPrefix(last.tokens, row.prompt) ? last : undefined;
+    const unweighted = row.prompt.slice(before?.tokens.length ?? 0);
+    const tokens = [...row.prompt, ...row.action];
+    const weights = [...(before?.weights ?? []), ...unweighted.map(() => 0), ...row.action.map(() => weight)];
+    if (before === undefined) sequences.push({ tokens, weights });
+    else sequences[sequences.length - 1] = { tokens, weights };
+  }
+  return sequences.map(({ tokens, weights }) => ({
+    tokens: tokens.slice(0, -1),
+    lossInputs: { targetTokens: tokens.slice(1), weights: weights.slice(1) },
+  }));
 }
 
 function endedByAgent({ outcome }: Trajectory): boolean {

@@ -69,6 +69,6 @@ function shiftRight({ tokens, logprobs, advantages, mask }: Sequence): PolicyRow
   };
 }
 
-function isPrefix(head: readonly number[], whole: readonly number[]): boolean {
+export function isPrefix(head: readonly number[], whole: readonly number[]): boolean {
   return head.length <= whole.length && head.every((token, i) => whole[i] === token);
 }

@@ -100,6 +100,11 @@ export interface Renderer {
   render(conversation: Conversation): readonly number[];
   /** Never throws: what cannot be read comes back as a malformed action that says why. `tools` say what arguments are. */
   parse(actionTokens: readonly number[], tools?: readonly ToolSpec[]): Action;
+  /**
+   * The tokens that say this action where `render(conversation)` ends, the stop token included: what a demonstration is
+   * made of. Throws `TabwrightError` (boundary `policy`, code `unsayable-action`) where the format has no words for it.
+   */
+  renderAction(conversation: Conversation, action: Action): readonly number[];
 }
 
 export type Policy = { readonly sampler: Sampler; readonly renderer: Renderer };

@@ -1,7 +1,7 @@
 // The tokens of the toy: a renderer for `ToyCheckboxes` and the base policy of a tabular model on it, about 27 %
 // exact and 64 % with a reward above 0. A page is two tokens, an action two.
 
-import type { Conversation, Renderer } from '../core/index.ts';
+import { TabwrightError, type Conversation, type Renderer } from '../core/index.ts';
 import type { TabularModelOptions } from './tabular-model.ts';
 import { TOY_BOXES, TOY_SUBMIT } from './toy-checkboxes.ts';
 
@@ -39,6 +39,10 @@ export function createToyRenderer({ keepHistory = false }: ToyRendererOptions = 
         return { kind: 'call', tool: 'click', args: { target } };
       }
       return { kind: 'malformed', problem: 'expected a reference and an end', text: tokens.join(' ') };
+    },
+    renderAction(_conversation, action) {
+      if (action.kind === 'call') return [Number(action.args['target']), END];
+      throw new TabwrightError('policy', `The toy can only click, not ${action.kind}.`, { code: 'unsayable-action' });
     },
   };
 }

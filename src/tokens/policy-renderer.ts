@@ -29,7 +29,7 @@ export type PolicyRendererOptions = {
 };
 
 export type PolicyRenderer = Renderer & {
-  /** Tokens that say this action where `render(conversation)` ends, for imitation. */
+  /** `thinking` is said before the action, by formats that think. */
   renderAction(conversation: Conversation, action: Action, thinking?: string): readonly number[];
 };
 
@@ -59,7 +59,7 @@ export function createPolicyRenderer(options: PolicyRendererOptions): PolicyRend
     maxActionTokens,
     render: (conversation) => prompt(conversation).ids,
     parse: (tokens, tools = []) => readAction(chat, tokens, tools),
-    renderAction: (conversation, action, thinking) =>
+    renderAction: (conversation, action, thinking?: string) =>
       chat.renderTurn(prompt(conversation).conversation, actionMessage(action, thinking)),
   };
 }

@@ -41,7 +41,7 @@ export async function sft(given: SftOptions): Promise<void> {
   if (data.length === 0) {
     throw new TabwrightError(
       'config',
-      'There is nothing to imitate: no episode passed the filter. Collect more episodes, or start from a policy that solves some.',
+      'There is nothing to imitate: no episode passed the filter. Collect more episodes, let an oracle show some (`collect --teacher oracle`), or start from a policy that solves some.',
       { code: 'no-demonstrations' },
     );
   }

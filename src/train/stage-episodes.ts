@@ -1,9 +1,15 @@
 // The episodes of a stage, once: run and written if they are not in the run folder yet, read back if they are. The
 // file of episodes is written last and marks the stage as complete.
 
-import type { FinishedOutcome, Trajectory } from '../core/index.ts';
+import type { Actor, ChatRecord, FinishedOutcome, Trajectory } from '../core/index.ts';
 import { rolloutMetrics } from '../algorithms/index.ts';
-import { runEpisodes, type EpisodeRequest, type RolloutOptions } from '../rollout/index.ts';
+import {
+  demonstratingActor,
+  runActorEpisodes,
+  tokenActor,
+  type EpisodeRequest,
+  type RolloutOptions,
+} from '../rollout/index.ts';
 import type { TrainingContext } from './training-context.ts';
 
 export type StageEpisodesOptions = TrainingContext &
@@ -12,12 +18,14 @@ export type StageEpisodesOptions = TrainingContext &
     'env' | 'policy' | 'sampling' | 'deadlines' | 'limits' | 'maxRetries' | 'maxInvalidShare' | 'tokenBudget'
   > & {
     readonly requests: readonly EpisodeRequest[];
+    /** Acts in place of the policy, whose renderer says what it does. Default none. */
+    readonly teacher?: Actor<ChatRecord>;
     /** Of which episodes pictures are kept; needs `run`. Default: none. */
     readonly wantsScreenshots?: (request: EpisodeRequest) => boolean;
   };
 
 export async function stageEpisodes(options: StageEpisodesOptions): Promise<readonly Trajectory[]> {
-  const { run, stage, title = stage, requests, listener, wantsScreenshots } = options;
+  const { run, stage, title = stage, requests, listener, wantsScreenshots, teacher, policy } = options;
   if (run !== undefined && (await run.hasRollouts(stage))) return run.readRollouts(stage);
   await run?.truncateMetrics((row) => row.stage !== stage);
   listener?.({ kind: 'stage-start', stage, title, total: requests.length, unit: 'episodes' });
@@ -31,7 +39,9 @@ export async function stageEpisodes(options: StageEpisodesOptions): Promise<read
             save: (fileName: string, png: Uint8Array) => run.writeScreenshot(fileName, png),
           },
         };
-  const result = await runEpisodes(requests, { ...options, ...screenshots });
+  const actor =
+    teacher === undefined ? tokenActor(options) : demonstratingActor({ teacher, renderer: policy.renderer });
+  const result = await runActorEpisodes(requests, { ...options, ...screenshots, actor });
   run?.appendMetrics({
     stage,
     step: 0,

@@ -1,4 +1,4 @@
-// `tabwright collect`: a model's own episodes, to learn from with `tabwright sft`.
+// `tabwright collect`: a model's own episodes, or demonstrations in its words, to learn from with `tabwright sft`.
 
 import { z } from 'zod';
 import { asJson } from '../../core/index.ts';
@@ -16,6 +16,11 @@ const schema = z.strictObject({
   ...playSettings,
   ...modelSettings,
   episodes: z.int().positive().max(100_000).default(400).describe('episodes, balanced by the number of wanted boxes'),
+  teacher: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("a policy of the environment that acts in the model's place, such as oracle (default: none)"),
   filter: z.enum(['exact', 'lenient', 'none']).default('exact').describe('which of them count as worth imitating'),
 });
 
@@ -25,6 +30,7 @@ export const collect: CommandSpec<typeof schema> = {
   examples: [
     'collect --out runs/collect',
     'collect --filter lenient --episodes 1000 --out runs/lenient',
+    'collect --teacher oracle --model hf:HuggingFaceTB/SmolLM2-135M-Instruct --out runs/shown',
     'collect --env agent_auth --model tinker:Qwen/Qwen3.6-35B-A3B --out runs/auth',
   ],
   schema,
@@ -46,15 +52,17 @@ export const collect: CommandSpec<typeof schema> = {
       reward: opened.reward,
     });
     await using sampler = await model.openSampler();
+    const teacher = config.teacher === undefined ? undefined : opened.policy(config.teacher);
     const firstSeed = trainingSeeds(config.seed).collect;
     const { trajectories, rows } = await runCollection({
       runSeed: config.seed,
       stage: 'collect',
-      title: `Collecting episodes of ${model.name}`,
+      title: `Collecting episodes of ${teacher === undefined ? model.name : `${config.teacher} for ${model.name}`}`,
       run,
       listener,
       signal,
-      env: opened.env,
+      env: teacher?.env ?? opened.env,
+      ...(teacher === undefined ? {} : { teacher: teacher.actor }),
       policy: { sampler, renderer: model.renderer },
       ...rolloutLimits(opened, model.isSlow),
       sampling: { temperature: config.temperature },

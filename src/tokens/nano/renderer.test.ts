@@ -52,6 +52,21 @@ describe("nano's conversation format", () => {
     expect(renderer.parse(nanoReply('[18]'))).toEqual({ kind: 'call', tool: 'click', args: { target: 18 } });
   });
 
+  it('says a click as it would be read again, and nothing that it has no words for', () => {
+    const said = (action: Parameters<typeof renderer.renderAction>[1]) =>
+      renderer.renderAction(conversation('button "OK" [1]', 'Click OK.'), action);
+    const click = { kind: 'call', tool: 'click', args: { target: 18 } } as const;
+    expect(renderer.parse(said(click))).toEqual(click);
+    for (const action of [
+      { ...click, tool: 'type' },
+      { ...click, args: { target: 0.5 } },
+      { ...click, args: { target: 100_000 } },
+      { kind: 'answer', text: '[1]' },
+    ] as const) {
+      expect(() => said(action)).toThrow(/nothing but a click/);
+    }
+  });
+
   it('says what is wrong with any other reply', () => {
     const end = nanoControlId('<end>');
     const cases: [number[], RegExp][] = [

@@ -7,7 +7,7 @@
 // the page first the same model was still guessing among two controls after 1.2 M tokens, with the task first it had
 // learned to tell them apart.
 
-import type { Action, Conversation, Renderer } from '../../core/index.ts';
+import { TabwrightError, type Action, type Conversation, type Renderer } from '../../core/index.ts';
 import { decodeNano, encodeNano, nanoControlId, referenceOf } from './tokenizer.ts';
 
 const MAX_ACTION_TOKENS = 8;
@@ -26,6 +26,7 @@ export function createNanoRenderer({ maxPromptTokens = 500 }: NanoRendererOption
     maxActionTokens: MAX_ACTION_TOKENS,
     render: (conversation) => renderNano(conversation, maxPromptTokens),
     parse: (tokens) => parseNano(tokens, end),
+    renderAction: (_conversation, action) => nanoReply(`[${clicked(action)}]`),
   };
 }
 
@@ -47,6 +48,16 @@ function parseNano(tokens: readonly number[], end: number): Action {
   const target = referenceOf(tokens[0]);
   if (tokens.length > 2 || target === undefined) return malformed('the reply is not one reference; name one, like [3]');
   return { kind: 'call', tool: 'click', args: { target } };
+}
+
+function clicked(action: Action): number {
+  const target = action.kind === 'call' && action.tool === 'click' ? action.args['target'] : undefined;
+  if (typeof target === 'number' && referenceOf(encodeNano(`[${target}]`)[0]) === target) return target;
+  throw new TabwrightError(
+    'policy',
+    `nano can say nothing but a click on one of its references, not ${JSON.stringify(action).slice(0, 200)}.`,
+    { code: 'unsayable-action' },
+  );
 }
 
 /** A reply of the model, e.g. `[3]` or `yes`. */

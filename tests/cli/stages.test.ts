@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 it('the stages of the guide run one after the other and end in a report', { timeout: 400_000 }, async () => {
   const guide = await readFile(GUIDE, 'utf8');
   const commands = guide.split('\n').filter((line) => line.startsWith(PREFIX));
-  expect(commands).toHaveLength(6);
+  expect(commands).toHaveLength(7);
   for (const command of commands) {
     const args = command
       .slice(PREFIX.length)

@@ -102,7 +102,7 @@ export function groupInputs(g: Graph): AttentionGroups {
 }
 
 /**
- * As `cachedAttention`, with the keys and values of prompts in `shared.key.<layer>` and `shared.value.<layer>` [P, K, T, F],
+ * As `cachedAttention` but that the new keys and values are the caller's to hand out, with those of prompts in `shared.key.<layer>` and `shared.value.<layer>` [P, K, T, F],
  * which are read once for all rows of a prompt; the caches hold what was sampled since.
  */
 export function groupedAttention(
@@ -115,8 +115,6 @@ export function groupedAttention(
   const float = (shape: Shape): Omit<Value, 'name'> => ({ type: 'float32', shape });
   const input = (part: string, name: string, shape: Shape): Value =>
     g.input(`${part}.${name}.${layer}`, 'float32', shape);
-  g.output(`key.${layer}`, key);
-  g.output(`value.${layer}`, value);
   const [pastKey, pastValue] = ['key', 'value'].map((name) => input('past', name, ['B', kvHeads, 'S', headDim]));
   const [sharedKey, sharedValue] = ['key', 'value'].map((name) => input('shared', name, ['P', kvHeads, 'T', headDim]));
   const gather = (x: Value, index: Value): Value =>

@@ -13,6 +13,8 @@ export type Draws = (row: Row, line: number) => Draw;
 
 export type ReadPrompt = {
   readonly cache: SequenceCache;
+  /** Tokens that were not read, because an earlier prompt began alike. Default 0. */
+  readonly reused?: number;
   /** Draws the first token after it. */
   readonly draw: (row: Row) => Draw;
 };

@@ -18,7 +18,7 @@ import {
   type ValueInfoProto,
 } from 'onnx-buf';
 
-export type ElementType = 'float32' | 'int64' | 'int32' | 'uint8' | 'bool';
+export type ElementType = 'float32' | 'float64' | 'int64' | 'int32' | 'uint8' | 'bool';
 /** A size known when the graph is built, or a named one known when it runs. */
 export type Dim = number | string;
 export type Shape = readonly Dim[];
@@ -49,6 +49,7 @@ export type NodeOptions = {
 
 const ELEMENT_TYPES = {
   float32: DataType.FLOAT,
+  float64: DataType.DOUBLE,
   int64: DataType.INT64,
   int32: DataType.INT32,
   uint8: DataType.UINT8,
@@ -275,6 +276,8 @@ function tensor(value: Value, shape: readonly number[], data: readonly number[])
   switch (value.type) {
     case 'float32':
       return create(TensorProtoSchema, { name: value.name, dataType, dims, floatData: [...data] });
+    case 'float64':
+      return create(TensorProtoSchema, { name: value.name, dataType, dims, doubleData: [...data] });
     case 'int64':
       return create(TensorProtoSchema, { name: value.name, dataType, dims, int64Data: data.map(BigInt) });
     case 'int32':

@@ -6,6 +6,7 @@ import { chooseToken, drawProbability, likeliestToken, likeliestTokens } from '.
 import type { ScoringBatch } from './cohorts.ts';
 import { MIN_SEQUENCES, type Decoder, type Draws, type ReadPrompt } from './decoder.ts';
 import { choiceNodes } from './decoding-graph.ts';
+import { DRAWS } from './drawing-nodes.ts';
 import { Graph, type Value } from './graph.ts';
 import { headGraph, logitsNodes, type HeadLayout } from './layer-graphs.ts';
 import { lookUp, type LayeredModel } from './layered-model.ts';
@@ -15,7 +16,7 @@ import { packAdapters } from './packed-adapters.ts';
 import type { PackedRuntime } from './packed-runtime.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { readPrompt, readSequence } from './prompt-reader.ts';
-import type { RowCache, SequenceCache } from './row-cache.ts';
+import type { RowCache } from './row-cache.ts';
 import { lastPlace } from './running-batch.ts';
 import type { Draw, Row } from './sampled-rows.ts';
 import type { SharedPrompts } from './shared-prompts.ts';
@@ -65,35 +66,55 @@ export class PackedDecoder implements Decoder {
     if (prompts.length === 0) return [];
     const weights = { ...this.#base, ...(await (this.#held ??= this.#options.own())) };
     const lasts = new Float32Array(Math.max(MIN_SEQUENCES, prompts.length) * hiddenSize);
-    const caches: SequenceCache[] = [];
+    const parts: Pick<ReadPrompt, 'cache' | 'reused'>[] = [];
     for (const [i, prompt] of prompts.entries()) {
-      const { cache, last } = await readPrompt(this.#reader, weights, prompt, this.#prefixes);
-      caches.push(cache);
+      const { cache, last, reused } = await readPrompt(this.#reader, weights, prompt, this.#prefixes);
+      parts.push({ cache, reused });
       lasts.set(last, i * hiddenSize);
     }
     const first = await this.#distributions(lasts, weights);
-    return caches.map((cache, i) => ({ cache, draw: (row) => draw(row, first, i, vocabSize) }));
+    return parts.map((part, i) => ({ ...part, draw: (row) => drawFirst(row, first, i, vocabSize) }));
   }
 
   async step(rows: readonly Row[], cache: RowCache, prompts: SharedPrompts): Promise<Draws> {
-    const { hiddenSize, vocabSize } = this.config;
+    const { hiddenSize, vocabSize, layers, kvHeads, headDim } = this.config;
     const own = await (this.#held ??= this.#options.own());
     const { session, adapted } = await this.#runtime.step(this.#options.lora !== undefined);
     const stream = new Float32Array(rows.length * hiddenSize);
     const ids = BigInt64Array.from(rows, ({ tokens }) => BigInt(tokens.at(-1)!));
     lookUp({ config: this.config, table: this.#runtime.weights.view('embed'), ids, stream });
     const places = rows.map(lastPlace);
+    // One number a token of a row, however many lines it has.
+    const uniforms = new Map([...new Set(rows)].map((row) => [row, row.rng.next()]));
     const feeds = {
       ...cache.feeds(rows.length),
       ...prompts.feeds(this.config, rows, cache.places),
       ...(adapted ? this.#adapterFeeds(own) : {}),
       stream: { data: stream, shape: [rows.length, hiddenSize] },
       positions: { data: BigInt64Array.from(places, BigInt), shape: [rows.length, 1] },
+      uniform: { data: Float64Array.from(rows, (row) => uniforms.get(row)!), shape: [rows.length, 1] },
     };
-    const outputs = await session.run(feeds);
-    const sampled = rows.map(({ tokens }) => tokens.length - 1);
-    cache.append(outputs, sampled);
-    return (row, line) => draw(row, outputs, line, vocabSize);
+    const whole = (row: Row): boolean => !isPlain(row, vocabSize) || (row.job.request.params.topLogprobs ?? 0) > 0;
+    const wanted = rows.some(whole) ? ['logprobs'] : [];
+    const { fresh, draws, logprobs } = await session.only(['fresh', 'draws', ...wanted], feeds);
+    const size = rows.length * kvHeads * headDim;
+    cache.append(
+      (part, layer) => {
+        const at = (part === 'key' ? layer : layers + layer) * size;
+        return fresh.subarray(at, at + size);
+      },
+      rows.map(({ tokens }) => tokens.length - 1),
+    );
+    return (row, line) => {
+      const likely = likelihoods(logprobs, line, vocabSize);
+      if (!isPlain(row, vocabSize)) return choose(row, likely(), uniforms.get(row)!);
+      const column = line * DRAWS.columns + (row.job.request.params.temperature === 0 ? DRAWS.likeliest : DRAWS.drawn);
+      return {
+        token: draws[column],
+        logprob: draws[column + 1],
+        likeliest: (count) => likeliestTokens(likely(), count, 0),
+      };
+    };
   }
 
   async score(_batch: ScoringBatch, calls: readonly Call<readonly number[]>[]): Promise<number[][]> {
@@ -178,26 +199,36 @@ export class PackedDecoder implements Decoder {
   }
 }
 
-function draw(
-  { job, rng }: Row,
+/** Whether a row's draws are those that the step makes: of the whole softmax, or the likeliest. */
+function isPlain({ job }: Row, vocabulary: number): boolean {
+  const { temperature = 1, topP = 1, topK = -1 } = job.request.params;
+  return temperature === 0 || (temperature === 1 && topP >= 1 && !(topK > 0 && topK < vocabulary));
+}
+
+function choose({ job }: Row, own: Float32Array, uniform: number): Draw {
+  const { temperature = 1, topP = 1, topK = -1 } = job.request.params;
+  const { token } = chooseToken(own, { temperature, topP, topK }, uniform);
+  return { token, logprob: own[token], likeliest: (count) => likeliestTokens(own, count, 0) };
+}
+
+/** A line of a batch's log-probabilities, once it is wanted. */
+function likelihoods(all: Float32Array, line: number, vocabulary: number): () => Float32Array {
+  return () => all.subarray(line * vocabulary, (line + 1) * vocabulary);
+}
+
+/** Draws from what may follow a prompt, which several rows may have. */
+function drawFirst(
+  row: Row,
   { logprobs, probabilities }: Readonly<Record<string, Float32Array>>,
   line: number,
   vocabulary: number,
 ): Draw {
-  const { temperature = 1, topP = 1, topK = -1 } = job.request.params;
-  const own = logprobs.subarray(line * vocabulary, (line + 1) * vocabulary);
-  const likeliest: Draw['likeliest'] = (count) => likeliestTokens(own, count, 0);
-  const uniform = rng.next();
-  if (temperature === 1 && topP >= 1 && !(topK > 0 && topK < vocabulary)) {
-    const token = drawProbability(probabilities.subarray(line * vocabulary, (line + 1) * vocabulary), uniform);
-    return { token, logprob: own[token], likeliest };
-  }
-  if (temperature === 0) {
-    const token = likeliestToken(own);
-    return { token, logprob: own[token], likeliest };
-  }
-  const { token } = chooseToken(own, { temperature, topP, topK }, uniform);
-  return { token, logprob: own[token], likeliest };
+  const own = likelihoods(logprobs, line, vocabulary)();
+  const uniform = row.rng.next();
+  const greedy = row.job.request.params.temperature === 0;
+  if (!greedy && !isPlain(row, vocabulary)) return choose(row, own, uniform);
+  const token = greedy ? likeliestToken(own) : drawProbability(likelihoods(probabilities, line, vocabulary)(), uniform);
+  return { token, logprob: own[token], likeliest: (count) => likeliestTokens(own, count, 0) };
 }
 
 function distributionGraph(head: HeadLayout): Graph {

@@ -4,6 +4,7 @@
 // Letters: B sequences, D width, H and K heads, S places in the cache, F head size, R adapter ranks.
 
 import { cacheMaskInputs, groupedAttention, groupInputs, type AttentionGroups } from './cached-attention.ts';
+import { drawingNodes } from './drawing-nodes.ts';
 import { Graph, type Shape, type Value } from './graph.ts';
 import { isSliding, type ModelConfig } from './model-config.ts';
 import { ropeAngles } from './rope-tables.ts';
@@ -32,7 +33,7 @@ export type PackedStep = {
 /**
  * Inputs: `stream` [B, D], the looked-up embeddings; `positions` [B, 1] of the new tokens; caches `past.key.<layer>` and
  * `past.value.<layer>` [B, K, S, F]; `mask` [B, 1, 1, 1 + S] (and `mask.sliding`), the new token first. Outputs
- * `logprobs` and `probabilities` [B, V], and the new tokens' `key.<layer>` and `value.<layer>` [B, K, 1, F].
+ * those of `drawing-nodes.ts`, and `fresh` [2 layers B, K, 1, F], the new tokens' keys and then values, layer by layer.
  */
 export function packedStepGraph({ config, weights, adapted }: PackedStep): Graph {
   const { hiddenSize, intermediateSize, vocabSize, layers, rmsNormEps } = config;
@@ -73,11 +74,12 @@ export function packedStepGraph({ config, weights, adapted }: PackedStep): Graph
   const masks = cacheMaskInputs(g, config);
   const groups = groupInputs(g);
   const rope = tables(g, config);
+  const fresh: { readonly key: Value[]; readonly value: Value[] } = { key: [], value: [] };
 
   let stream = g.input('stream', 'float32', ['B', hiddenSize]);
   for (let layer = 0; layer < layers; layer++) {
     const qkv = product(norm(stream, `${layer}.attentionNorm`), layer, 'qkv');
-    const attended = attend(g, { config, layer, norm, qkv, positions, mask: masks(layer), groups, rope });
+    const attended = attend(g, { config, layer, norm, qkv, positions, mask: masks(layer), groups, rope, fresh });
     stream = addBlock(stream, attended, layer, 'output');
     const both = product(norm(stream, `${layer}.mlpNorm`), layer, 'gateUp');
     const [gate, up] = g.node(
@@ -97,13 +99,11 @@ export function packedStepGraph({ config, weights, adapted }: PackedStep): Graph
     const small = op('Tanh', [op('Mul', [logits, g.scalar(1 / config.finalSoftcap)], vocabSize)], vocabSize);
     logits = op('Mul', [small, g.scalar(config.finalSoftcap)], vocabSize);
   }
-  for (const [name, kind] of [
-    ['logprobs', 'LogSoftmax'],
-    ['probabilities', 'Softmax'],
-  ] as const) {
-    const shape = ['B', vocabSize];
-    g.node(kind, [logits], [{ type: 'float32', shape }], { attributes: { axis: -1 }, names: [name] });
-  }
+  drawingNodes(g, logits);
+  // One output, since each that is handed out costs some time however small it is.
+  const shape = ['LB', config.kvHeads, 1, config.headDim];
+  const options = { attributes: { axis: 0 }, names: ['fresh'] };
+  g.node('Concat', [...fresh.key, ...fresh.value], [{ type: 'float32', shape }], options);
   return g;
 }
 
@@ -117,10 +117,12 @@ type AttendOptions = {
   readonly mask: Value;
   readonly groups: AttentionGroups;
   readonly rope: (layer: number) => { readonly cos: Value; readonly sin: Value };
+  /** Where the new keys and values go. */
+  readonly fresh: { readonly key: Value[]; readonly value: Value[] };
 };
 
 /** Attention of the new tokens over themselves and their caches: [B, H F]. */
-function attend(g: Graph, { config, layer, norm, qkv, positions, mask, groups, rope }: AttendOptions): Value {
+function attend(g: Graph, { config, layer, norm, qkv, positions, mask, groups, rope, fresh }: AttendOptions): Value {
   const { heads, kvHeads, headDim } = config;
   const float = (shape: Shape): Omit<Value, 'name'> => ({ type: 'float32', shape });
   const reshape = (x: Value, to: readonly number[], shape: Shape): Value =>
@@ -150,7 +152,10 @@ function attend(g: Graph, { config, layer, norm, qkv, positions, mask, groups, r
     );
   const folds = heads / kvHeads;
   const query = reshape(turn(q, 'qNorm'), [0, kvHeads, folds, headDim], ['B', kvHeads, folds, headDim]);
-  const result = groupedAttention(g, config, { layer, query, key: turn(k, 'kNorm'), value: v, mask, groups });
+  const key = turn(k, 'kNorm');
+  fresh.key.push(key);
+  fresh.value.push(v);
+  const result = groupedAttention(g, config, { layer, query, key, value: v, mask, groups });
   return reshape(result, [0, heads * headDim], ['B', heads * headDim]);
 }
 

@@ -97,12 +97,12 @@ export class RowCache {
     return feeds;
   }
 
-  /** Puts the new key and value of each row, as the step gives them, at its place. */
-  append(outputs: Readonly<Record<string, Float32Array>>, places: readonly number[]): void {
+  /** Puts the new key and value of each row, [rows, heads, 1, size] a layer as the step gives them, at its place. */
+  append(given: (part: 'key' | 'value', layer: number) => Float32Array, places: readonly number[]): void {
     const { layers, heads, size } = this.#shape;
     for (const part of PARTS) {
       for (let layer = 0; layer < layers; layer++) {
-        const fresh = outputs[`${part}.${layer}`];
+        const fresh = given(part, layer);
         const buffer = this.#storage[part][layer];
         for (let row = 0; row < places.length; row++) {
           for (let head = 0; head < heads; head++) {

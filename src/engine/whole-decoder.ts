@@ -122,7 +122,7 @@ export class WholeDecoder implements Decoder {
     };
     for (let i = 1; i < taps; i++) feeds[`earlier.${i - 1}`] = back(i);
     const outputs = await (await this.#runtime.step()).run(feeds);
-    cache.append(outputs, places);
+    cache.append((part, layer) => outputs[`${part}.${layer}`], places);
     return drawFrom(outputs['logits'], vocabSize);
   }
 

@@ -56,7 +56,7 @@ try {
     return { handle: handles, version: 'version' in thing ? thing.version : 0 };
   };
   /** Methods are called in the order in which calls arrive; trainers keep it. */
-  const call = async ({ id, handle, method, args, streams, stopTexts }: Call): Promise<void> => {
+  const call = async ({ id, handle, method, args, streams, tellsPrompt, stopTexts }: Call): Promise<void> => {
     const controller = new AbortController();
     running.set(id, controller);
     try {
@@ -73,6 +73,7 @@ try {
       const options = {
         ...(method === 'scorePrompt' ? (args[1] as object) : {}),
         signal,
+        ...(tellsPrompt === true ? { onPrompt: (reused: number) => send({ kind: 'prompt', id, reused }) } : {}),
         ...(streams === true ? { onToken } : {}),
         ...(stopTexts === undefined ? {} : { stopWhen: stopsAt(stopTexts, tokenizer) }),
       };

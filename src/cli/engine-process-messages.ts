@@ -24,6 +24,8 @@ export type Call = {
   readonly args: readonly unknown[];
   /** Tell each token as it is drawn. */
   readonly streams?: boolean;
+  /** Tell how much of the prompt the sampler had. */
+  readonly tellsPrompt?: boolean;
   /** Texts that end a sample: a function of ids cannot cross. */
   readonly stopTexts?: readonly string[];
 };
@@ -45,6 +47,7 @@ export type Told =
   /** `step` of the trainer that was called. */
   | { readonly kind: 'value'; readonly id: number; readonly value: unknown; readonly step?: number }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure }
+  | { readonly kind: 'prompt'; readonly id: number; readonly reused: number }
   | {
       readonly kind: 'token';
       readonly id: number;

@@ -36,6 +36,7 @@ export type ProcessBackend = Backend & {
 type Pending = {
   readonly resolve: (answer: { value: unknown; step?: number | undefined }) => void;
   readonly reject: (error: unknown) => void;
+  readonly onPrompt?: SampleOptions['onPrompt'];
   readonly onToken?: SampleOptions['onToken'];
 };
 
@@ -90,6 +91,10 @@ function processBackend(
     if (!('id' in message)) return;
     const call = pending.get(message.id);
     if (call === undefined) return;
+    if (message.kind === 'prompt') {
+      call.onPrompt?.(message.reused);
+      return;
+    }
     if (message.kind === 'token') {
       call.onToken?.(message.sample, message.token, message.logprob);
       return;
@@ -122,7 +127,7 @@ function processBackend(
     handle: number,
     method: string,
     args: readonly unknown[],
-    { signal, onToken, stopWhen }: SampleOptions = {},
+    { signal, onPrompt, onToken, stopWhen }: SampleOptions = {},
   ): Promise<{ value: unknown; step?: number | undefined }> => {
     if (ended !== undefined) throw ended;
     signal?.throwIfAborted();
@@ -131,8 +136,13 @@ function processBackend(
     const off = signal && onAbort(signal, () => send({ kind: 'abort', id }));
     try {
       return await new Promise((resolve, reject) => {
-        pending.set(id, { resolve, reject, ...(onToken === undefined ? {} : { onToken }) });
-        const more = { ...(onToken === undefined ? {} : { streams: true }), ...(stopTexts && { stopTexts }) };
+        const heard = { ...(onPrompt && { onPrompt }), ...(onToken && { onToken }) };
+        pending.set(id, { resolve, reject, ...heard });
+        const more = {
+          ...(onToken && { streams: true }),
+          ...(onPrompt && { tellsPrompt: true }),
+          ...(stopTexts && { stopTexts }),
+        };
         send({ kind: 'call', id, handle, method, args, ...more });
       });
     } catch (error) {

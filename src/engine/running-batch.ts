@@ -43,6 +43,7 @@ export class RunningBatch {
     const fresh = new Map(rows.filter(({ key }) => !this.#first.has(key)).map((row) => [row.key, row.prompt]));
     const read = await this.#decoder.read([...fresh.values()]);
     const prompts = new Map([...fresh.keys()].map((key, i) => [key, read[i]]));
+    this.#tell(rows, prompts);
     extendRows(rows, (row) => (prompts.get(row.key)?.draw ?? this.#first.get(row.key)!)(row));
     const joining = rows.filter(({ stop }) => stop === undefined);
     this.#reserve([...this.#rows, ...joining]);
@@ -65,6 +66,17 @@ export class RunningBatch {
     const draws = await this.#decoder.step(lines, this.#cache, this.#prompts);
     extendRows(rows, draws);
     this.leave();
+  }
+
+  /** How much of its prompt each request found here: all of it where another one has read it, or reads it now. */
+  #tell(rows: readonly Row[], read: ReadonlyMap<string, ReadPrompt>): void {
+    const readers = new Set<string>();
+    for (const { sample, key, prompt, job } of rows) {
+      if (sample > 0) continue;
+      const own = readers.has(key) ? undefined : read.get(key);
+      readers.add(key);
+      job.request.onPrompt?.(own === undefined ? prompt.length : (own.reused ?? 0));
+    }
   }
 
   /** What a row that joins reads of its prompt, which is given where it was read for it. */

@@ -7,7 +7,7 @@ import { createRng, type Rng } from '../util/index.ts';
 import type { Call } from './call-queue.ts';
 
 /** A request with what is to happen meanwhile. */
-export type Sampling = SampleRequest & Pick<SampleOptions, 'onToken' | 'stopWhen'>;
+export type Sampling = SampleRequest & Pick<SampleOptions, 'onPrompt' | 'onToken' | 'stopWhen'>;
 export type Job = Call<Sampling>;
 
 /** One sequence being sampled. */

@@ -48,12 +48,12 @@ export class EmbeddedSampler implements ScoringSampler {
 
   async sample(
     request: SampleRequest,
-    { signal, onToken, stopWhen }: SampleOptions = {},
+    { signal, onPrompt, onToken, stopWhen }: SampleOptions = {},
   ): Promise<readonly SampledSequence[]> {
     signal?.throwIfAborted();
     this.#check(request);
     checkParams(request.params);
-    if (!onToken && !stopWhen) return this.#sampling.add(request, signal);
+    if (!onPrompt && !onToken && !stopWhen) return this.#sampling.add(request, signal);
     // A listener that throws ends its own request alone.
     const failed = new AbortController();
     const guard =
@@ -68,6 +68,7 @@ export class EmbeddedSampler implements ScoringSampler {
       };
     const job: Sampling = {
       ...request,
+      ...(onPrompt ? { onPrompt: guard(onPrompt, undefined) } : {}),
       ...(onToken ? { onToken: guard(onToken, undefined) } : {}),
       ...(stopWhen ? { stopWhen: guard(stopWhen, true) } : {}),
     };

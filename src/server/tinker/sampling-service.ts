@@ -277,14 +277,16 @@ export class SamplingService {
     return source.use(async (sampler) => {
       signal.throwIfAborted();
       const { prompt, numSamples, params, stopWhen } = read;
+      let reused = 0;
+      const told = { signal, onPrompt: (tokens: number) => (reused = tokens) };
       const [sequences, scores] = await Promise.all([
-        sampler.sample({ prompt, numSamples, params }, { signal, ...(stopWhen === undefined ? {} : { stopWhen }) }),
+        sampler.sample({ prompt, numSamples, params }, { ...told, ...(stopWhen === undefined ? {} : { stopWhen }) }),
         scoresOf(sampler, read, request, signal),
       ]);
       this.#countSampled(sequences);
       return {
         sequences: sequences.map((sequence) => wireSequence(sequence, params.topLogprobs ?? 0)),
-        promptCacheHitTokens: 0,
+        promptCacheHitTokens: reused,
         ...scores,
       };
     });

@@ -11,7 +11,7 @@ import { resolveModel, type ModelFiles, type ResolveModelOptions } from './model
 
 export type OpenedPretrained = PretrainedModel & { readonly tokenizer: Tokenizer };
 
-export type Template = Pick<TemplateFormatOptions, 'template' | 'bosToken' | 'eosToken'>;
+export type Template = Pick<TemplateFormatOptions, 'template' | 'toolTemplate' | 'bosToken' | 'eosToken'>;
 
 /** How a model speaks, which needs none of its weights. */
 export type Voice = {
@@ -115,16 +115,33 @@ async function folderTemplate(folder: string): Promise<Template | undefined> {
   return templateOf(own === undefined ? config : { ...config, chat_template: own });
 }
 
-function templateOf(config: Readonly<Record<string, unknown>>): Template | undefined {
+export function templateOf(config: Readonly<Record<string, unknown>>): Template | undefined {
   const text = (key: string): string | undefined => {
     const value = config[key];
     if (typeof value === 'string') return value;
     const content = (value as { content?: unknown } | null | undefined)?.content;
     return typeof content === 'string' ? content : undefined;
   };
-  const [template, bosToken, eosToken] = ['chat_template', 'bos_token', 'eos_token'].map(text);
+  const [bosToken, eosToken] = ['bos_token', 'eos_token'].map(text);
+  const named = namedTemplates(config['chat_template']);
+  const template = named.get('default');
   if (template === undefined) return undefined;
-  return { template, ...(bosToken === undefined ? {} : { bosToken }), ...(eosToken === undefined ? {} : { eosToken }) };
+  const toolTemplate = named.get('tool_use');
+  return {
+    template,
+    ...(toolTemplate === undefined ? {} : { toolTemplate }),
+    ...(bosToken === undefined ? {} : { bosToken }),
+    ...(eosToken === undefined ? {} : { eosToken }),
+  };
+}
+
+const namedSchema = z.array(z.looseObject({ name: z.string(), template: z.string() }));
+
+/** A template, or several with names, of which `default` and, for conversations with tools, `tool_use` are meant for all. */
+function namedTemplates(value: unknown): ReadonlyMap<string, string> {
+  if (typeof value === 'string') return new Map([['default', value]]);
+  const several = namedSchema.safeParse(value);
+  return new Map(several.success ? several.data.map(({ name, template }) => [name, template]) : []);
 }
 
 async function readJson(file: string): Promise<Record<string, unknown> | undefined> {

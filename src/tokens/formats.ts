@@ -10,6 +10,7 @@ import { NEMOTRON_VARIANTS, nemotronFormat } from './families/nemotron.ts';
 import { QWEN_JSON_VARIANTS, qwenJsonFormat } from './families/qwen-json.ts';
 import { QWEN_XML_VARIANTS, qwenXmlFormat } from './families/qwen-xml.ts';
 import { smollm2Format } from './families/smollm2.ts';
+import { checkDate } from './text/python-date.ts';
 import { TOOL_PROMPT_SUFFIX, withToolPrompt } from './tool-prompt.ts';
 
 export type ChatFormatOptions = {
@@ -50,9 +51,7 @@ export const CHAT_FORMATS: readonly string[] = [
 
 /** A format by its name; refuses unknown ones with the list. */
 export function chatFormat(name: string, { date }: ChatFormatOptions = {}): ChatFormat {
-  if (date !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(date)) {
-    throw new TabwrightError('config', `A date is written like 2026-11-30, not ${date}.`, { code: 'bad-date' });
-  }
+  checkDate(date);
   const base = name.endsWith(TOOL_PROMPT_SUFFIX) ? name.slice(0, -TOOL_PROMPT_SUFFIX.length) : name;
   const make = FORMATS.get(base);
   if (make === undefined) {

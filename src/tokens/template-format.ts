@@ -1,9 +1,9 @@
-// Any model by its own chat template: the fallback for models without a format here. Weaker than a format: numbers in
-// arguments go through JavaScript (1.0 becomes 1), calls are read only in the two common layouts, and what a template does
-// to the past is found by comparing renderings. In safe mode the names of control tokens are hidden from the template.
+// Any model by its own chat template: the fallback for models without a format here. Weaker than a format: where a template
+// wants arguments as values their numbers go through JavaScript (1.0 becomes 1), calls are read only in the two common
+// layouts, and what a template does to the past is found by comparing renderings. In safe mode the names of control
+// tokens are hidden from the template.
 
-import { Template } from '@huggingface/jinja';
-import { TabwrightError, type JsonObject, type Message, type Tokenizer, type ToolSpec } from '../core/index.ts';
+import { TabwrightError, type Message, type Tokenizer, type ToolCall, type ToolSpec } from '../core/index.ts';
 import type { ChatFormat, Ending, FormatInput } from './chat-format.ts';
 import { assembleMessage, readJsonCall } from './families/json-calls.ts';
 import { argumentsOf, assistantText, refuse, textOf } from './families/refusals.ts';
@@ -11,28 +11,22 @@ import { readXmlCall } from './families/xml-calls.ts';
 import { readSections } from './reply.ts';
 import type { Origin, Segment } from './segments.ts';
 import { createHider, SPOKEN } from './template-hiding.ts';
-import { toJsonValue } from './text/json-text.ts';
+import { templateRenderer, type RenderTemplate, type TemplateSource } from './template-runtime.ts';
+import { toJsonValue, writeJson } from './text/json-text.ts';
 
-export type TemplateFormatOptions = {
-  /** What is recorded, e.g. the template's file or the model's name. */
-  readonly name: string;
-  /** The text of `chat_template`. */
-  readonly template: string;
-  readonly tokenizer: Tokenizer;
-  readonly bosToken?: string;
-  readonly eosToken?: string;
-  /** Further variables of the template, e.g. `{ enable_thinking: false }`. */
-  readonly variables?: JsonObject;
-};
+export type TemplateFormatOptions = TemplateSource & { readonly tokenizer: Tokenizer };
 
 export function createTemplateFormat(options: TemplateFormatOptions): ChatFormat {
-  const { name, template, tokenizer } = options;
+  const { template, toolTemplate = template, date, tokenizer } = options;
+  const name = date === undefined ? options.name : `${options.name}@${date}`;
   const render = templateRenderer(options);
   const control = [...tokenizer.controlTokens.keys()];
   const hider = createHider(control);
   const stops = findStops(options, render, control);
+  checkInvites(name, render);
+  const argumentsAs = argumentsForm(render);
   const thinks = template.includes('<think>');
-  const xml = template.includes('<function=');
+  const xml = toolTemplate.includes('<function=');
   return {
     name,
     stops,
@@ -41,7 +35,9 @@ export function createTemplateFormat(options: TemplateFormatOptions): ChatFormat
     write(input) {
       const text = (messages: readonly Message[], tools: readonly ToolSpec[], ending: Ending): string =>
         render(
-          messages.map((message, index) => templateMessage(name, message, hider.hide, index === input.spoken)),
+          messages.map((message, index) =>
+            templateMessage(message, { name, argumentsAs, hide: hider.hide, spoken: index === input.spoken }),
+          ),
           tools,
           ending,
         );
@@ -60,37 +56,15 @@ export function createTemplateFormat(options: TemplateFormatOptions): ChatFormat
   };
 }
 
-type Render = (messages: readonly object[], tools: readonly ToolSpec[], ending: Ending) => string;
+type ArgumentsForm = 'object' | 'text';
+type MessageOptions = {
+  readonly name: string;
+  readonly argumentsAs: ArgumentsForm;
+  readonly hide: (text: string) => string;
+  readonly spoken: boolean;
+};
 
-function templateRenderer({ name, template, bosToken, eosToken, variables }: TemplateFormatOptions): Render {
-  let parsed: Template;
-  try {
-    parsed = new Template(template);
-  } catch (error) {
-    throw new TabwrightError('config', `The chat template of ${name} could not be read: ${String(error)}`, {
-      code: 'template-unreadable',
-      details: { format: name },
-      cause: error,
-    });
-  }
-  return (messages, tools, ending) => {
-    try {
-      return parsed.render({
-        ...variables,
-        ...(bosToken === undefined ? {} : { bos_token: bosToken }),
-        ...(eosToken === undefined ? {} : { eos_token: eosToken }),
-        ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-        messages,
-        add_generation_prompt: ending === 'prompt',
-      });
-    } catch (error) {
-      // Templates refuse by raising; so does this implementation of Jinja where it lacks something.
-      throw refuse(name, `does not take this conversation: ${String(error)}`, 'Change the messages or the template.');
-    }
-  };
-}
-
-function templateMessage(name: string, message: Message, hide: (text: string) => string, spoken: boolean): object {
+function templateMessage(message: Message, { name, argumentsAs, hide, spoken }: MessageOptions): object {
   if (message.role !== 'assistant') {
     const own = message.role === 'tool' ? { name: message.name, tool_call_id: message.callId } : {};
     const defined = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
@@ -107,10 +81,60 @@ function templateMessage(name: string, message: Message, hide: (text: string) =>
           tool_calls: toolCalls.map((call) => ({
             ...(call.id === undefined ? {} : { id: call.id }),
             type: 'function',
-            function: { name: call.name, arguments: hidden(toJsonValue(argumentsOf(name, call)), hide) },
+            function: { name: call.name, arguments: argumentsFor(name, call, { argumentsAs, hide }) },
           })),
         }),
   };
+}
+
+function argumentsFor(
+  name: string,
+  call: ToolCall,
+  { argumentsAs, hide }: Pick<MessageOptions, 'argumentsAs' | 'hide'>,
+): unknown {
+  const given = argumentsOf(name, call);
+  return argumentsAs === 'text' ? hide(writeJson(given)) : hidden(toJsonValue(given), hide);
+}
+
+/**
+ * Whether a template takes arguments as the JSON that they are, which keeps them to the letter, or as values: some print
+ * what they get, some print it as JSON, which would quote a text twice.
+ */
+function argumentsForm(render: RenderTemplate): ArgumentsForm {
+  const text = '{"tabwright_key": "tabwright_value"}';
+  const call = { id: 'call00001', type: 'function', function: { name: 'probe', arguments: text } };
+  const messages = [
+    { role: 'user', content: 'x' },
+    { role: 'assistant', content: '', tool_calls: [call] },
+  ];
+  const tool = { name: 'probe', description: '', parameters: { type: 'object', properties: {} } };
+  try {
+    return render(messages, [tool], 'history').includes(text) ? 'text' : 'object';
+  } catch {
+    // It takes no text there, or no calls at all, which shows when one is to be written.
+    return 'object';
+  }
+}
+
+/** A template that ignores `add_generation_prompt` leaves the model after the user's last word, without saying whose turn it is. */
+function checkInvites(name: string, render: RenderTemplate): void {
+  const user = { role: 'user', content: 'x' };
+  let texts: readonly [history: string, prompt: string, answered: string];
+  try {
+    const answered = render([user, { role: 'assistant', content: SPOKEN }], [], 'history');
+    texts = [render([user], [], 'history'), render([user], [], 'prompt'), answered];
+  } catch {
+    return; // it takes no lone question: the conversation itself will show
+  }
+  const [history, prompt, answered] = texts;
+  const header = answered.startsWith(history) ? answered.slice(history.length, answered.indexOf(SPOKEN)) : '';
+  if (prompt !== history || header.trim() === '') return;
+  throw new TabwrightError(
+    'config',
+    `The chat template of ${name} never invites the assistant: it begins its turns with ${JSON.stringify(header)} and does ` +
+      'not write that when it is asked to (add_generation_prompt). Name a format with --chat-format, or change the template.',
+    { code: 'no-generation-prompt', details: { format: name } },
+  );
 }
 
 function hidden(value: unknown, hide: (text: string) => string): unknown {
@@ -169,15 +193,12 @@ function parts(
 }
 
 /** What closes an assistant's turn, found by having one written, and the end of text. */
-function findStops({ name, eosToken }: TemplateFormatOptions, render: Render, control: readonly string[]): string[] {
-  const text = render(
-    [
-      { role: 'user', content: 'x' },
-      { role: 'assistant', content: SPOKEN },
-    ],
-    [],
-    'history',
-  );
+function findStops(
+  { name, eosToken }: TemplateFormatOptions,
+  render: RenderTemplate,
+  control: readonly string[],
+): string[] {
+  const text = exchange(name, render);
   const after = text.slice(text.indexOf(SPOKEN) + SPOKEN.length);
   const first = control
     .map((token) => ({ token, at: after.indexOf(token) }))
@@ -194,7 +215,27 @@ function findStops({ name, eosToken }: TemplateFormatOptions, render: Render, co
   );
 }
 
-function opensThinking(render: Render): boolean {
+/** The least that a template must be able to write. */
+function exchange(name: string, render: RenderTemplate): string {
+  try {
+    return render(
+      [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content: SPOKEN },
+      ],
+      [],
+      'history',
+    );
+  } catch (error) {
+    throw new TabwrightError(
+      'config',
+      `The chat template of ${name} cannot write a question and its answer: ${(error as Error).message}`,
+      { code: 'template-unusable', details: { format: name }, cause: error },
+    );
+  }
+}
+
+function opensThinking(render: RenderTemplate): boolean {
   try {
     return /<think>\s*$/.test(render([{ role: 'user', content: 'x' }], [], 'prompt'));
   } catch {

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEngineProcess } from '../../src/cli/engine-process.ts';
-import type { ScoringSampler } from '../../src/core/index.ts';
 import { EmbeddedBackend, initWeights } from '../../src/engine/index.ts';
 import { serveTinker } from '../../src/server/index.ts';
 import { writeTinyPretrained } from '../cli/tiny-pretrained.ts';

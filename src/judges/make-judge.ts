@@ -6,7 +6,7 @@ import { linkedController, withDeadline } from '../util/index.ts';
 import { judgeFault } from './fault.ts';
 import type { Judge, JudgeInput, JudgeKind, Judgement } from './judge.ts';
 import type { AskOptions, JudgeModel } from './judge-model.ts';
-import { hashOf, readPrompt, type Question } from './prompts.ts';
+import { hashOf, readPrompt, sha256, type Question } from './prompts.ts';
 import { addSpending, NOTHING_SPENT, type JudgeSpending } from './spending.ts';
 
 export type Decided = {
@@ -38,7 +38,10 @@ export function makeJudge({ kind, model, questions, settings, deadlineMs, decide
     async judge(input, { signal }) {
       const judgement = await settle({ deadlineMs, signal, decide: (options) => decide(input, options) });
       total = addSpending(total, judgement.spending);
-      return judgement;
+      const { criteria } = input;
+      if (criteria === undefined) return judgement;
+      // Those of the prompts are named by the prompts' hash; others are named here.
+      return { ...judgement, details: { ...judgement.details, criteria: { sha256: sha256(criteria) } } };
     },
   };
 }

@@ -39,6 +39,10 @@ export function question<T>(name: PromptName, reply: z.ZodType<T>): Question<T> 
   return { name: name.replaceAll('-', '_'), prompt: readPrompt(name), reply, schema };
 }
 
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
 export function hashOf(parts: readonly (string | JsonObject)[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return sha256(JSON.stringify(parts));
 }

@@ -1,8 +1,9 @@
 // Plays tasks of the suites on our sites for tests: real Chromium, warm sessions that serve many episodes.
 
+import { keepSessions } from '../../bench/kept-sessions.ts';
 import { locateChromium } from '../../src/browser/index.ts';
 import { createWebTaskEnv, type WebSuite } from '../../src/envs/index.ts';
-import { createLocalProvider, type SessionLease, type SessionProvider } from '../../src/repl/index.ts';
+import { createLocalProvider } from '../../src/repl/index.ts';
 import { runActorEpisodes } from '../../src/rollout/index.ts';
 import type { Actor, ChatRecord, Env, Trajectory } from '../../src/core/index.ts';
 import { probe } from '../sandbox/jail.ts';
@@ -67,23 +68,4 @@ export function failures(trajectories: readonly Trajectory<ChatRecord>[]): reado
       ? []
       : [`${task.id}: ${JSON.stringify(outcome)} after ${turns.map(({ nextPage }) => nextPage).join(' | ')}`],
   );
-}
-
-function keepSessions(provider: SessionProvider): SessionProvider {
-  const idle: SessionLease[] = [];
-  return {
-    kind: provider.kind,
-    async acquire(wait) {
-      const lease = idle.pop() ?? (await provider.acquire(wait));
-      const giveBack = async (): Promise<void> => {
-        if (lease.spoiled === undefined && !lease.closed) idle.push(lease);
-        else await lease[Symbol.asyncDispose]();
-      };
-      return Object.create(lease, { [Symbol.asyncDispose]: { value: giveBack } }) as SessionLease;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const lease of idle) await lease[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-    },
-  };
 }

@@ -3,14 +3,15 @@
 
 import { createHash } from 'node:crypto';
 import { TabwrightError, type Env, type Task } from '../../core/index.ts';
-import type { SessionProvider } from '../../repl/index.ts';
+import type { SessionLease, SessionProvider } from '../../repl/index.ts';
 import { webTaskConfigSchema, type WebTaskConfig } from './config.ts';
 import { openWebEpisode } from './episode.ts';
+import { judgingParams, type TaskJudging } from './task-judging.ts';
 import type { Verifier } from './verifier.ts';
 
 export const WEB_TASK = 'web-task';
 
-export type WebTaskSpec = {
+export type WebTaskSpec = TaskJudging & {
   readonly url: string;
   readonly instruction: string;
   /** Unique within the list. Default: made of url and instruction. */
@@ -23,6 +24,15 @@ export interface WebInstance extends AsyncDisposable {
   readonly startUrl: string;
   readonly verify: Verifier;
 }
+
+/** Without a verifier of its own the environment's judges it. */
+export type BegunEpisode = Omit<WebInstance, 'verify'> & Partial<Pick<WebInstance, 'verify'>>;
+
+export type BeginOptions = {
+  readonly signal: AbortSignal;
+  /** The episode's browser, before its first page. */
+  readonly session: SessionLease;
+};
 
 export type WebTaskEnvOptions = {
   /** Of the environment, and first part of its tasks' ids. Default `web-task`. */
@@ -37,7 +47,7 @@ export type WebTaskEnvOptions = {
   /** Default: nobody; episodes end without a number then. */
   readonly verify?: Verifier;
   /** Called before each episode, with its task's id without the environment's name; stands for `verify`. */
-  readonly begin?: (id: string, options: { readonly signal: AbortSignal }) => Promise<WebInstance>;
+  readonly begin?: (id: string, options: BeginOptions) => Promise<BegunEpisode>;
   /** Milliseconds that a session may take to be had. Default 120,000. */
   readonly acquireMs?: number;
 };
@@ -60,9 +70,9 @@ export function createWebTaskEnv(options: WebTaskEnvOptions): Env {
         });
       }
       const lease = await provider.acquire({ signal, deadlineMs: acquireMs });
-      let instance: WebInstance | undefined;
+      let instance: BegunEpisode | undefined;
       try {
-        instance = await begin?.(task.id.slice(name.length + 1), { signal });
+        instance = await begin?.(task.id.slice(name.length + 1), { signal, session: lease });
         const verify = instance?.verify ?? options.verify;
         return await openWebEpisode({
           task: { ...task, startUrl: instance?.startUrl ?? startUrl },
@@ -83,9 +93,17 @@ export function createWebTaskEnv(options: WebTaskEnvOptions): Env {
 }
 
 export function webTask(
-  { url, instruction, id }: WebTaskSpec,
+  { url, instruction, id, criteria, rubric }: WebTaskSpec,
   { seed = 0, env = WEB_TASK }: { readonly seed?: number; readonly env?: string } = {},
 ): Task {
   const name = id ?? createHash('sha256').update(`${url}\n${instruction}`).digest('hex').slice(0, 12);
-  return { id: `${env}/${name}`, env, instruction, seed, startUrl: url };
+  const params = judgingParams({ criteria, rubric });
+  return {
+    id: `${env}/${name}`,
+    env,
+    instruction,
+    seed,
+    startUrl: url,
+    ...(Object.keys(params).length === 0 ? {} : { params }),
+  };
 }

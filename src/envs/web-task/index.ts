@@ -5,10 +5,13 @@ export {
   createWebTaskEnv,
   WEB_TASK,
   webTask,
+  type BeginOptions,
+  type BegunEpisode,
   type WebInstance,
   type WebTaskEnvOptions,
   type WebTaskSpec,
 } from './env.ts';
+export { judgingOf, type TaskJudging } from './task-judging.ts';
 export { judgeTrajectoryInput, type JudgeTrajectoryOptions } from './judge-trajectory.ts';
 export {
   judgedVerdict,

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { AnyTrajectory } from '../../core/index.ts';
 import type { JudgeInput, RubricGroup } from '../../judges/index.ts';
 import { judgeInput } from './judge-verifier.ts';
+import { judgingOf } from './task-judging.ts';
 
 const entrySchema = z.object({
   index: z.int(),
@@ -35,6 +36,7 @@ const lastSchema = z.object({
 export type JudgeTrajectoryOptions = {
   /** The picture of that file name. */
   readonly readPicture: (fileName: string) => Promise<Uint8Array>;
+  /** Instead of the task's own. */
   readonly criteria?: string | undefined;
   readonly rubric?: readonly RubricGroup[] | undefined;
 };
@@ -49,6 +51,7 @@ export async function judgeTrajectoryInput(
   const kept = lastSchema.safeParse(last?.info);
   if (last === undefined || !kept.success) return undefined;
   const { log, omitted } = kept.data;
+  const own = judgingOf(task);
   const answer = last.action.kind === 'answer' ? last.action.text : undefined;
   const names = turns.flatMap(({ evidence }) => (evidence === undefined ? [] : [evidence]));
   const pictures: Uint8Array[] = [];
@@ -60,7 +63,7 @@ export async function judgeTrajectoryInput(
     actions: log ?? undefined,
     pictures,
     omitted,
-    criteria,
-    rubric,
+    criteria: criteria ?? own.criteria,
+    rubric: rubric ?? own.rubric,
   });
 }

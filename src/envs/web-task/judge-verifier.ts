@@ -4,13 +4,14 @@
 import { TabwrightError, type JsonObject, type Task } from '../../core/index.ts';
 import type { Judge, JudgeInput, Judgement, RubricGroup } from '../../judges/index.ts';
 import { renderActionLog, type ActionEntry, type ActionLog } from '../../repl/index.ts';
+import { judgingOf } from './task-judging.ts';
 import type { EpisodeEnd, Verdict, Verifier } from './verifier.ts';
 
 export type JudgeVerifierOptions = {
   readonly judge: Judge;
-  /** What counts for a task, instead of the judge's own criteria. */
+  /** What counts for a task, instead of its own criteria, or the judge's where it has none. */
   readonly criteria?: (task: Task) => string | undefined;
-  /** For rubric judges. */
+  /** For rubric judges, instead of the task's own. */
   readonly rubric?: (task: Task) => readonly RubricGroup[] | undefined;
   /** Told of every judgement, invalid ones too, which leave no details in the episode; must not throw. */
   readonly onJudgement?: (judgement: Judgement, task: Task) => void;
@@ -18,7 +19,8 @@ export type JudgeVerifierOptions = {
 
 export function judgeVerifier({ judge, criteria, rubric, onJudgement }: JudgeVerifierOptions): Verifier {
   return async (end, { signal }) => {
-    const given = { criteria: criteria?.(end.task), rubric: rubric?.(end.task) };
+    const own = judgingOf(end.task);
+    const given = { criteria: criteria?.(end.task) ?? own.criteria, rubric: rubric?.(end.task) ?? own.rubric };
     const judgement = await judge.judge(judgeInput({ ...end, omitted: end.session.log?.omitted, ...given }), {
       signal,
     });

@@ -5,6 +5,7 @@ import { TabwrightError } from '../../../core/index.ts';
 import type { WebSuite, WebSuiteTask } from '../../web-suite.ts';
 import type { Verdict } from '../../web-task/index.ts';
 import { openSiteHost, type SiteHostOptions, type SiteLogEntry } from '../host.ts';
+import { refuseSiteFault } from '../site-fault.ts';
 import { blueprints, type Blueprint } from './blueprint.ts';
 import { describeAgentAuth } from './description.ts';
 import { FIELD_TYPES } from './fields.ts';
@@ -37,7 +38,7 @@ export async function openAgentAuth(options: SiteHostOptions = {}): Promise<WebS
       return {
         startUrl: instance.startUrl,
         async verify({ answer }) {
-          if (instance.fault !== undefined) throw siteFailed(id, instance.fault);
+          refuseSiteFault(instance, id);
           return judge(found.site, instance.log, answer);
         },
         async [Symbol.asyncDispose]() {
@@ -49,11 +50,15 @@ export async function openAgentAuth(options: SiteHostOptions = {}): Promise<WebS
   };
 }
 
+/** For judges: the grader here is as strict. */
+const CRITERIA = `The task is done if the page or panel with the form that was asked for was opened, and the answer lists every field of that form that a person can see and fill in, each with the name that the page gives it, and no other. Nothing was filled in and nothing sent: no form of the site, no search, no newsletter.`;
+
 export function agentAuthTasks(): readonly WebSuiteTask[] {
   return blueprints().map((site) => ({
     id: site.id,
     url: `http://${site.host}/`,
     instruction: instructionOf(site),
+    criteria: CRITERIA,
     split: site.family.split,
     group: site.family.name,
   }));
@@ -90,13 +95,4 @@ function isForm({ family, asked, other }: Blueprint, { method, host, path }: Sit
   const both = family.container === 'twin' || family.container === 'accordion';
   const places = both ? [asked.place, other.place] : [asked.place];
   return method === 'GET' && places.some((place) => place.host === host && place.path === path);
-}
-
-function siteFailed(id: string, cause: unknown): TabwrightError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new TabwrightError('env', `The site of ${id} failed while it was used: ${reason}`, {
-    code: 'site-failed',
-    details: { task: id },
-    cause,
-  });
 }

@@ -2,12 +2,12 @@
 
 import type { Rng } from '../../../util/index.ts';
 import { quoted } from '../kit/oracle-cell.ts';
-import { pickFitting, template, type Made, type Template } from '../kit/template.ts';
+import { inTurn, pickFitting, template, type Made, type Template } from '../kit/template.ts';
 import { code, longDate, people, some } from '../kit/words.ts';
 import { officeApp } from './app.ts';
 import { asKept, fieldsOf, type FormSpec, type Values } from './form.ts';
 import { CONTACT, HALL, RECORD, SIGN_UP, STAY, SURVEY } from './specs.ts';
-import { handIn, officeWorld, type OfficeState } from './world.ts';
+import { handIn, officeWorld, USER_NAMES, type OfficeState } from './world.ts';
 
 /** Code of a cell that fills in the form and sends it; fields without a value stay as they are. */
 export function fillIn(spec: FormSpec, values: Partial<Values>): string {
@@ -76,12 +76,13 @@ export const PLAIN_TASKS: readonly Template[] = [
       'Please send somebody round.',
     ]);
     const copy = rng.next() < 0.5;
-    const values = { name, email: mailOf(name), topic, message, copy };
+    const phone = rng.next() < 0.5 ? `0${rng.integer(1200, 1999)} ${rng.integer(100_000, 999_999)}` : '';
+    const values = { name, email: mailOf(name), phone, topic, message, copy };
     return plain({
       state: officeWorld(rng),
       spec: CONTACT,
       values,
-      instruction: `Send the town office a message in the name of ${name} (${values.email}, no telephone number). Topic: ${topic}. Message: “${message}” ${copy ? 'Ask for a copy.' : 'We need no copy.'}`,
+      instruction: `Send the town office a message in the name of ${name} (${values.email}, ${phone === '' ? 'no telephone number' : `telephone ${phone}`}). Topic: ${topic}. Message: “${message}” ${copy ? 'Ask for a copy.' : 'We need no copy.'}`,
     });
   }),
   template(officeApp, 'form-sign-up', 'train', (rng) => {
@@ -95,21 +96,31 @@ export const PLAIN_TASKS: readonly Template[] = [
       instruction: `Open a citizen account for ${name}, born on ${longDate(String(values['born']))}: user name ${String(values['username'])}, e-mail ${String(values['email'])}, password ${String(values['password'])}. Accept the terms. ${newsWords(values)}`,
     });
   }),
-  template(officeApp, 'form-name-taken', 'test', (rng) => {
+  template(officeApp, 'form-name-taken', 'test', (rng, seed) => {
     const state = officeWorld(rng);
     const [name] = people(rng, 1);
-    const [taken, free] = [rng.pick(state.takenNames), `heath-${rng.integer(100, 999)}`];
-    const values = account(rng, name, free);
+    const way = inTurn(seed, ['free', 'taken']);
+    const isTaken = way === 'taken';
+    const first = pickFitting(rng, USER_NAMES, (one) => state.takenNames.includes(one) === isTaken);
+    const second = `heath-${rng.integer(100, 999)}`;
+    const values = account(rng, name, isTaken ? second : first);
     const made = plain({
       state,
       spec: SIGN_UP,
       values,
-      instruction: `Open a citizen account with the user name ${taken}, or with ${free} if that one is taken. E-mail ${String(values['email'])}, password ${String(values['password'])}, date of birth ${String(values['born'])}. Accept the terms. ${newsWords(values)}`,
+      instruction: `Open a citizen account with the user name ${first}, or with ${second} if that one is taken. E-mail ${String(values['email'])}, password ${String(values['password'])}, date of birth ${String(values['born'])}. Accept the terms. ${newsWords(values)} Then answer with the user name that the account has, and nothing else.`,
     });
     return {
       ...made,
-      oracle: `await open(${quoted(SIGN_UP.title)}); ${fillIn(SIGN_UP, { ...values, username: taken })} await waitForElement('#username-error');
-        ${fillIn(SIGN_UP, { username: free, password: values['password'], repeat: values['repeat'] })}`,
+      way,
+      params: { ...made.params, username: first, second },
+      answer: { kind: 'text', value: String(values['username']) },
+      oracle: `await open(${quoted(SIGN_UP.title)}); ${fillIn(SIGN_UP, { ...values, username: first })}
+        if (await read('#username-error') === undefined) repl.write(${quoted(first)});
+        else {
+          ${fillIn(SIGN_UP, { username: second, password: values['password'], repeat: values['repeat'] })}
+          repl.write(${quoted(second)});
+        }`,
     };
   }),
   template(officeApp, 'form-stay', 'train', (rng) => {

@@ -15,6 +15,7 @@ export const SPECIAL_TASKS: readonly Template[] = [
     const [owner] = people(rng, 1);
     const [called, guide] = [rng.pick(ANIMALS), rng.next() < 0.5];
     const kind = rng.pick(['Dog', 'Cat', 'Horse'] as const);
+    const indoors = rng.pick(['Indoors', 'Outdoors']);
     const chip = `${rng.integer(100, 999)}-${rng.integer(1000, 9999)}`;
     const { details, words, steps } = {
       Dog: {
@@ -23,9 +24,9 @@ export const SPECIAL_TASKS: readonly Template[] = [
         steps: `await fill('chip', '${chip}'); ${guide ? "await click('[name=guide]');" : ''}`,
       },
       Cat: {
-        details: { indoors: 'Outdoors' },
-        words: 'It lives outdoors.',
-        steps: `await set('indoors', 'Outdoors');`,
+        details: { indoors },
+        words: `It lives ${indoors.toLowerCase()}.`,
+        steps: `await set('indoors', '${indoors}');`,
       },
       Horse: {
         details: { stable: `${called}'s Yard` },

@@ -9,7 +9,7 @@ import { SPECIAL_TASKS } from './special-tasks.ts';
 
 export const FORMS: SiteSuiteDefinition = {
   name: 'forms',
-  version: '1.0.0',
+  version: '1.1.0',
   templates: [...PLAIN_TASKS, ...SPECIAL_TASKS],
   each: 3,
   figures: { oracle: 1, noop: 0, blind: 0 },

@@ -29,6 +29,8 @@ export type OfficeState = {
   }[];
 };
 
+/** Some of them are taken. */
+export const USER_NAMES = ['heron', 'otter', 'linden', 'walnut', 'copper', 'sparrow'];
 export const COUNTRIES = ['Denmark', 'France', 'Ireland', 'Portugal'];
 
 export function officeWorld(rng: Rng): OfficeState {
@@ -45,7 +47,7 @@ export function officeWorld(rng: Rng): OfficeState {
       email: `${names[0].toLowerCase().replace(' ', '.')}@post.example`,
       letters: rng.pick(['By post', 'By e-mail']),
     },
-    takenNames: some(rng, ['heron', 'otter', 'linden', 'walnut', 'copper', 'sparrow'], 4),
+    takenNames: some(rng, USER_NAMES, 4),
     branches: Object.fromEntries(COUNTRIES.map((country, i) => [country, cities.slice(i * 4, i * 4 + 4)])),
     places: streets.flatMap(({ street, town, postcode }, i) =>
       [0, 1, 2, 3].map((n) => ({

@@ -3,7 +3,7 @@
 // works in every profile of cells.
 
 export const ORACLE_WORDS = `
-const until = async (what, look, seconds = 20) => {
+const until = async (what, look, seconds = 100) => { // a cell ends before that, unless it is given long
   const end = Date.now() + seconds * 1000;
   for (;;) {
     try { const seen = await look(); if (seen) return seen; } catch (error) { if (Date.now() > end) throw error; }

@@ -21,6 +21,8 @@ export type Made<S extends JsonObject> = {
   readonly free?: readonly string[];
   /** Solves it: code of a cell, over the words in `ORACLE_WORDS`. What it writes is the answer. */
   readonly oracle: string;
+  /** How what the task depends on turned out, where it says "if": its words leave that open, the pages show it. */
+  readonly way?: string;
   /** What obeying the text of a page would do, where one gives orders; such an episode must fail. */
   readonly lure?: (state: S) => void;
 };
@@ -30,7 +32,7 @@ export type Template<S extends JsonObject = JsonObject> = {
   readonly name: string;
   readonly split: 'train' | 'test';
   readonly app: App<S>;
-  readonly make: (rng: Rng) => Made<S>;
+  readonly make: (rng: Rng, seed: number) => Made<S>;
 };
 
 /** Templates of one site; `T` is told apart by the app alone, so a suite may mix them. */
@@ -38,14 +40,19 @@ export function template<S extends JsonObject>(
   app: App<S>,
   name: string,
   split: 'train' | 'test',
-  make: (rng: Rng) => Made<S>,
+  make: (rng: Rng, seed: number) => Made<S>,
 ): Template {
   return { app, name, split, make } as unknown as Template;
 }
 
 /** The same each time, down to the bytes of the pages. */
 export function makeTask({ name, make }: Template, seed: number): Made<JsonObject> {
-  return make(createRng(name, seed));
+  return make(createRng(name, seed), seed);
+}
+
+/** The ways take turns over the seeds: were they drawn, all the few tasks of a template could go the same way. */
+export function inTurn<T>(seed: number, ways: readonly T[]): T {
+  return ways[seed % ways.length];
 }
 
 /** One of those that fit. A template draws worlds in which there is one; that there is none is a fault of its own. */

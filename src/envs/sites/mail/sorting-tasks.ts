@@ -1,7 +1,7 @@
 // Mails to find, read, file, mark and throw away: these, and no others.
 
 import { quoted } from '../kit/oracle-cell.ts';
-import { pickFitting, template, type Template } from '../kit/template.ts';
+import { inTurn, pickFitting, template, type Template } from '../kit/template.ts';
 import { mailApp } from './app.ts';
 import { mailWorld, stranger, type Mail } from './world.ts';
 import { OPEN, READ_FREELY } from './writing-tasks.ts';
@@ -97,9 +97,10 @@ export const SORTING_TASKS: readonly Template[] = [
         await until('the download', () => js("fetch(location.href).then((answer) => answer.text()).then((text) => text.includes('(downloaded)'))"));`,
     };
   }),
-  template(mailApp, 'mail-newest-word', 'test', (rng) => {
+  template(mailApp, 'mail-newest-word', 'test', (rng, seed) => {
     const state = mailWorld(rng);
-    // Two mails about one thing: the newer one corrects the older one, wherever they stand among the others.
+    // Two mails about one thing, wherever they stand among the others: the newer one corrects the older one, or it does not.
+    const way = inTurn(seed, ['kept', 'moved']);
     const [newer, older] = [rng.integer(0, 6), rng.integer(7, state.mails.length)].map((i) => state.mails[i]);
     const who = rng.pick(state.contacts);
     const [first, then] = rng.shuffle(['14:15', '15:30', '16:45', '17:20', '18:10']);
@@ -110,18 +111,25 @@ export const SORTING_TASKS: readonly Template[] = [
       text: `Hello,\n\nYour appointment at ${place} is at ${first}.\n`,
     });
     Object.assign(newer, both, {
-      subject: `Change: appointment at ${place}`,
-      text: `Hello,\n\nThe appointment at ${place} had to be moved. It is now at ${then}.\n`,
+      subject: `About your appointment at ${place}`,
+      text:
+        way === 'moved'
+          ? `Hello,\n\nThe appointment at ${place} had to be moved. It is now at ${then}.\n`
+          : `Hello,\n\nThe way in to ${place} is through the yard. The gate is locked from ${then} on; your appointment stays as it is.\n`,
     });
     return {
       state,
       start: '/folder/Inbox',
       instruction: `${who.name} wrote to me about an appointment at ${place}. At what time is it now? Answer with the time only.`,
+      way,
       params: { place },
-      answer: { kind: 'time', value: then },
+      answer: { kind: 'time', value: way === 'moved' ? then : first },
       free: READ_FREELY,
-      oracle: `await fill('q', ${quoted(place)}); await submit('Search'); await leave(() => click('tbody tr:first-child a'));
-        repl.write((await read('#text')).match(/now at (\\d\\d:\\d\\d)/)[1]);`,
+      oracle: `const mail = async (row) => {
+          await fill('q', ${quoted(place)}); await submit('Search'); await leave(() => click('tbody tr:nth-child(' + row + ') a'));
+          return (await read('#text')).match(/(?:now|is) at (\\d\\d:\\d\\d)/)?.[1];
+        };
+        repl.write(await mail(1) ?? await mail(2));`,
     };
   }),
   template(mailApp, 'mail-count', 'train', (rng) => {

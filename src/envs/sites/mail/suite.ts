@@ -9,10 +9,10 @@ import { WRITING_TASKS } from './writing-tasks.ts';
 
 export const MAIL: SiteSuiteDefinition = {
   name: 'mail',
-  version: '1.0.0',
+  version: '1.1.0',
   templates: [...WRITING_TASKS, ...SORTING_TASKS],
   each: 3,
-  figures: { oracle: 1, noop: 0, blind: 0.022 },
+  figures: { oracle: 1, noop: 0, blind: 0.067 },
 };
 
 export function describeMail(): SuiteDescription {

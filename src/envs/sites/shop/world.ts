@@ -100,12 +100,14 @@ export function shopWorld(rng: Rng): ShopState {
       };
     });
   });
-  const addresses = ['Home', 'Work', 'Parents'].map((label, i) => ({ id: `a${i + 1}`, label, ...address(rng) }));
+  const addresses = rng
+    .shuffle(['Home', 'Work', 'Parents'])
+    .map((label, i) => ({ id: `a${i + 1}`, label, ...address(rng) }));
   const state: ShopState = {
     products,
     customer: people(rng, 1)[0],
     addresses,
-    defaultAddress: 'a1',
+    defaultAddress: rng.pick(addresses).id,
     basket: [],
     coupon: '',
     coupons: [

@@ -1,7 +1,7 @@
 // Things to set in an account, and nothing beside them.
 
 import { quoted } from '../kit/oracle-cell.ts';
-import { pickFitting, template, type Template } from '../kit/template.ts';
+import { inTurn, pickFitting, template, type Template } from '../kit/template.ts';
 import { accountApp } from './account-app.ts';
 import { accountWorld, AUDIENCES, LANGUAGES, NOTICES } from './account-world.ts';
 
@@ -31,21 +31,27 @@ export const ACCOUNT_TASKS: readonly Template[] = [
       oracle: `await open('Profile'); await fill('name', ${quoted(name)}); await submit('Save');`,
     };
   }),
-  template(accountApp, 'setting-notices', 'test', (rng) => {
+  template(accountApp, 'setting-notices', 'test', (rng, seed) => {
     const state = accountWorld(rng);
     const [first, second] = rng.shuffle(Object.keys(NOTICES)) as (keyof typeof NOTICES)[];
-    state.notices[first] = true;
-    state.notices[second] = false;
+    // Part of it may be so already: switches that are turned without a look are turned the wrong way.
+    const way = inTurn(seed, ['both', 'first', 'second']);
+    state.notices[first] = way !== 'second';
+    state.notices[second] = way === 'first';
     return {
       state,
       start: '/',
       instruction: `I want no more mails about “${NOTICES[first]}”, but I do want them about “${NOTICES[second]}”. Leave the other notifications as they are.`,
+      way,
       params: { off: first, on: second },
       goal: (after) => {
         after.notices[first] = false;
         after.notices[second] = true;
       },
-      oracle: `await open('Notifications'); await click('[name=${first}]'); await click('[name=${second}]'); await submit('Save');`,
+      oracle: `await open('Notifications');
+        for (const [name, wanted] of [['${first}', false], ['${second}', true]])
+          if (await js((name) => document.querySelector('[name=' + name + ']').checked, { arg: name }) !== wanted) await click('[name=' + name + ']');
+        await submit('Save');`,
     };
   }),
   template(accountApp, 'setting-audience', 'train', (rng) => {

@@ -1,7 +1,7 @@
 // Work at a helpdesk: tickets that must be found first, comments, a booking in three steps.
 
 import { quoted } from '../kit/oracle-cell.ts';
-import { pickFitting, template, type Template } from '../kit/template.ts';
+import { inTurn, pickFitting, template, type Template } from '../kit/template.ts';
 import { deskApp } from './desk-app.ts';
 import { deskWorld, HOURS, PRIORITIES, ROOMS, STATUSES } from './desk-world.ts';
 
@@ -97,22 +97,25 @@ export const DESK_TASKS: readonly Template[] = [
         repl.write(count);`,
     };
   }),
-  template(deskApp, 'room-book', 'train', (rng) => {
+  template(deskApp, 'room-book', 'train', (rng, seed) => {
     const state = deskWorld(rng);
-    const [room, hour, purpose] = [
-      rng.pick(ROOMS),
-      rng.pick(HOURS),
-      rng.pick(['Budget review', 'Book club', 'First aid course']),
-    ];
+    const room = rng.pick(ROOMS);
+    const purpose = rng.pick(['Budget review', 'Book club', 'First aid course']);
     const day = `2027-0${rng.integer(3, 10)}-${rng.integer(10, 28)}`;
+    const at = rng.integer(0, HOURS.length - 2);
+    const way = inTurn(seed, ['free', 'taken', 'both taken']);
+    const taken = HOURS.slice(at, at + ['free', 'taken', 'both taken'].indexOf(way));
+    state.bookings.push(...taken.map((hour, i) => ({ id: `B${i + 4}`, room, day, hour, purpose: 'Interview' })));
+    const hour = HOURS[at + taken.length];
     return {
       state,
       start: '/rooms',
-      instruction: `Book the room ${room} for ${day} at ${hour}. It is for “${purpose}”.`,
-      params: { room, day, hour, purpose },
-      goal: (after) => void after.bookings.push({ id: 'B4', room, day, hour, purpose }),
+      instruction: `Book the room ${room} for ${day} at ${HOURS[at]}, or at the next hour that is free if that one is taken. It is for “${purpose}”.`,
+      way,
+      params: { room, day, hour: HOURS[at], purpose },
+      goal: (after) => void after.bookings.push({ id: `B${4 + taken.length}`, room, day, hour, purpose }),
       oracle: `await click('[value=${room}]'); await set('day', '${day}'); await submit('Next');
-        await click('[value="${hour}"]'); await submit('Next'); await fill('purpose', ${quoted(purpose)}); await submit('Book');`,
+        await click('[value="' + (await js((from) => [...document.querySelectorAll('[name=hour]')].map(({ value }) => value).find((value) => value >= from), { arg: '${HOURS[at]}' })) + '"]'); await submit('Next'); await fill('purpose', ${quoted(purpose)}); await submit('Book');`,
     };
   }),
   template(deskApp, 'room-cancel', 'test', (rng) => {

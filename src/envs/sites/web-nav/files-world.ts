@@ -25,8 +25,11 @@ export type FilesState = {
 };
 
 export function filesWorld(rng: Rng): FilesState {
-  const day = (n: number): string =>
-    `2026-${String(1 + (n % 12)).padStart(2, '0')}-${String(rng.integer(1, 29)).padStart(2, '0')}`;
+  /** Days on which versions were saved, oldest first. */
+  const days = (count: number): readonly string[] =>
+    [...distinct(rng, count, [0, 12 * 28])]
+      .sort((a, b) => a - b)
+      .map((n) => `2026-${String(1 + Math.floor(n / 28)).padStart(2, '0')}-${String(1 + (n % 28)).padStart(2, '0')}`);
   const invoices = FIRMS.flatMap((firm) =>
     some(rng, MONTHS, 4).map((month) => ({
       name: `${firm} ${month} 2026.txt`,
@@ -50,11 +53,14 @@ export function filesWorld(rng: Rng): FilesState {
         .join('\n')}\n`,
     ],
   }));
-  const files = [...rng.shuffle(invoices), ...documents, ...tables].map(({ name, folder, texts }, i) => ({
-    id: `f${i + 1}`,
-    name,
-    folder,
-    versions: texts.map((text, n) => ({ id: `v${n + 1}`, day: day(n + 2), text })),
-  }));
+  const files = [...rng.shuffle(invoices), ...documents, ...tables].map(({ name, folder, texts }, i) => {
+    const saved = days(texts.length);
+    return {
+      id: `f${i + 1}`,
+      name,
+      folder,
+      versions: texts.map((text, n) => ({ id: `v${n + 1}`, day: saved[n], text })),
+    };
+  });
   return { files, downloads: [], uploads: [] };
 }

@@ -12,7 +12,7 @@ import { FILES_TASKS } from './files-tasks.ts';
 
 export const WEB_NAV: SiteSuiteDefinition = {
   name: 'web_nav',
-  version: '1.0.0',
+  version: '1.1.0',
   templates: [...BOOKS_TASKS, ...COUNTY_TASKS, ...ACCOUNT_TASKS, ...FILES_TASKS, ...DESK_TASKS],
   each: 3,
   figures: { oracle: 1, noop: 0, blind: 0.057 },

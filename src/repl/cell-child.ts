@@ -79,7 +79,7 @@ export interface CellChild {
   kill(): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 60_000;
 /** How long an answer may take beyond the deadline: a cell that waits sends what it has shown, one that spins nothing. */
 const ANSWER_GRACE_MS = 50;
 /** How long the pipes of a process that has ended may take to run dry: a stranger may hold the other end. */

@@ -56,7 +56,8 @@ type Entry = { readonly warm: WarmSession; episodes: number; ended?: Promise<voi
 type Waiter = { readonly give: (entry: Entry) => void; readonly fail: (error: unknown) => void };
 
 const MAX_BOOT_FAILURES = 3;
-const HEALTH_MS = 5_000;
+/** Where many share a processor an answer takes long, and another session would be as slow. */
+const HEALTH_MS = 20_000;
 const GIB = 1024 ** 3;
 
 export function createSessionPool(options: SessionPoolOptions): SessionPool {

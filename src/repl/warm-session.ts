@@ -18,7 +18,8 @@ export type WarmSessionOptions = Omit<OpenReplSessionOptions, 'signal'> & {
   readonly close: () => Promise<void>;
 };
 
-const CLEAN_MS = 20_000;
+/** An idle machine takes a hundredth of it; where many share a processor it is the browser's start that is waited for. */
+const CLEAN_MS = 60_000;
 
 /** Where it cannot be made, everything is closed. */
 export async function bootWarmSession(options: WarmSessionOptions, signal: AbortSignal): Promise<WarmSession> {

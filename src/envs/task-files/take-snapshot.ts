@@ -6,17 +6,23 @@ import type { HostTab, SessionLease } from '../../repl/index.ts';
 import { withDeadline } from '../../util/index.ts';
 import { targetKey, type NetworkEvent, type Snapshot } from './grade/index.ts';
 import type { LoadedTask, PageTarget } from './loaded-task.ts';
-import { freezeAt, freezePage, readFrozen, type FrozenPage } from './pages/index.ts';
+import { freezeAt, freezePage, readFrozen, type FrozenPage, type ReadOptions } from './pages/index.ts';
 
 export type TakeSnapshotOptions = {
   readonly answer: string | undefined;
   readonly session: SessionLease;
   readonly network?: readonly NetworkEvent[];
+  /** Milliseconds for each thing that is asked of the tab, and for a frozen page to be read. Default 15,000 and 30,000. */
+  readonly tabMs?: number;
+  readonly readMs?: number;
   readonly signal: AbortSignal;
 };
 
-/** Milliseconds for the tab to be found and to give its tree. */
 const TAB_MS = 15_000;
+const READ_MS = 30_000;
+
+type Waits = Required<Pick<TakeSnapshotOptions, 'signal' | 'tabMs' | 'readMs'>>;
+const reading = ({ signal, tabMs, readMs }: Waits): ReadOptions => ({ signal, deadlineMs: readMs, contextMs: tabMs });
 /** In an address of a check: where the actor ended. */
 const LAST_URL = '__last_url__';
 
@@ -25,21 +31,22 @@ export async function takeSnapshot(
   { id, checks }: LoadedTask,
   options: TakeSnapshotOptions,
 ): Promise<Snapshot | undefined> {
-  const { answer, session, network, signal } = options;
+  const { answer, session, network, signal, tabMs = TAB_MS, readMs = READ_MS } = options;
+  const wait = { signal, tabMs, readMs };
   const targets = checks.flatMap((check) => (check.kind === 'page-content' ? check.targets : []));
   const stateUrls = [...new Set(checks.flatMap((check) => (check.kind === 'state' ? [check.stateUrl] : [])))];
   const looks = targets.length > 0 || stateUrls.length > 0 || checks.some(({ kind }) => kind === 'final-url');
   const texts = new Map<string, string | null>();
   const states = new Map<string, JsonValue>();
   if (!looks) return { answer, url: undefined, texts, states, network };
-  const tab = await tabOf(session, id, signal);
+  const tab = await tabOf(session, id, wait);
   if (tab === undefined) return undefined;
-  for (const [key, read] of await readTargets(tab, targets, signal)) texts.set(key, read);
-  for (const url of stateUrls) states.set(url, await readState(tab, url, signal));
+  for (const [key, read] of await readTargets(tab, targets, wait)) texts.set(key, read);
+  for (const url of stateUrls) states.set(url, await readState(tab, url, wait));
   return { answer, url: tab.url, texts, states, network };
 }
 
-async function tabOf(session: SessionLease, id: string, signal: AbortSignal): Promise<HostTab | undefined> {
+async function tabOf(session: SessionLease, id: string, { signal, tabMs }: Waits): Promise<HostTab | undefined> {
   if (session.tab === undefined) {
     throw new TabwrightError(
       'config',
@@ -50,13 +57,13 @@ async function tabOf(session: SessionLease, id: string, signal: AbortSignal): Pr
       },
     );
   }
-  return session.tab({ signal, deadlineMs: TAB_MS });
+  return session.tab({ signal, deadlineMs: tabMs });
 }
 
 async function readTargets(
   tab: HostTab,
   targets: readonly PageTarget[],
-  signal: AbortSignal,
+  wait: Waits,
 ): Promise<ReadonlyMap<string, string | null>> {
   const places = new Map<string | undefined, PageTarget[]>();
   for (const target of targets) {
@@ -68,11 +75,11 @@ async function readTargets(
     const ownAddress = there.some(({ page }) => typeof page === 'object' && !page.url.includes(LAST_URL));
     const page =
       url === undefined
-        ? await freezeTab(tab, signal)
+        ? await freezeTab(tab, wait)
         : ownAddress
-          ? await freezeAt(tab, url, { signal })
-          : await unlessDead(tab, signal, () => freezeAt(tab, url, { signal }));
-    const read = page === undefined ? there.map(() => null) : await readFrozen(tab, page, there, { signal });
+          ? await freezeAt(tab, url, wait)
+          : await unlessDead(tab, wait, () => freezeAt(tab, url, wait));
+    const read = page === undefined ? there.map(() => null) : await readFrozen(tab, page, there, reading(wait));
     there.forEach((target, i) => texts.set(targetKey(target), read[i]));
   }
   return texts;
@@ -88,18 +95,21 @@ function addressOf(page: PageTarget['page'], last: string): string | undefined {
 }
 
 /** Undefined where the page does not answer. */
-async function freezeTab(tab: HostTab, signal: AbortSignal): Promise<FrozenPage | undefined> {
+function freezeTab(tab: HostTab, wait: Waits): Promise<FrozenPage | undefined> {
   const { connection, targetId, attach, url } = tab;
-  const session = connection.session(await attach(targetId));
   const onExpiry = (): Error =>
     new TabwrightError('browser', `The page ${url} does not answer.`, { code: 'page-mute', details: { url } });
-  try {
-    return await unlessDead(tab, signal, () =>
-      withDeadline({ ms: TAB_MS, signal, onExpiry }, () => freezePage(session, url)),
-    );
-  } finally {
-    if (!connection.closed) await connection.root.send('Target.detachFromTarget', { sessionId: session.id });
-  }
+  const limit = { ms: wait.tabMs, onExpiry };
+  return unlessDead(tab, wait, async () => {
+    const session = connection.session(await withDeadline({ ...limit, signal: wait.signal }, () => attach(targetId)));
+    try {
+      return await withDeadline({ ...limit, signal: wait.signal }, () => freezePage(session, url));
+    } finally {
+      if (!connection.closed) {
+        await withDeadline(limit, () => connection.root.send('Target.detachFromTarget', { sessionId: session.id }));
+      }
+    }
+  });
 }
 
 /**
@@ -108,25 +118,24 @@ async function freezeTab(tab: HostTab, signal: AbortSignal): Promise<FrozenPage 
  */
 async function unlessDead(
   tab: HostTab,
-  signal: AbortSignal,
+  wait: Waits,
   freeze: () => Promise<FrozenPage>,
 ): Promise<FrozenPage | undefined> {
   try {
     return await freeze();
   } catch (error) {
-    signal.throwIfAborted();
+    wait.signal.throwIfAborted();
     if (tab.connection.closed || !(error instanceof TabwrightError)) throw error;
     // Where a page of the host's own does not answer either, it is the machine: that throws.
-    await readFrozen(tab, { url: 'about:blank', nodes: [] }, [{ locator: 'document', prepare: [] }], { signal });
+    await readFrozen(tab, { url: 'about:blank', nodes: [] }, [{ locator: 'document', prepare: [] }], reading(wait));
     return undefined;
   }
 }
 
-async function readState(tab: HostTab, url: string, signal: AbortSignal): Promise<JsonValue> {
-  const page = await freezeAt(tab, url, { signal });
-  const [text] = await readFrozen(tab, page, [{ locator: `document.querySelector('pre').textContent`, prepare: [] }], {
-    signal,
-  });
+async function readState(tab: HostTab, url: string, wait: Waits): Promise<JsonValue> {
+  const page = await freezeAt(tab, url, wait);
+  const pre = { locator: `document.querySelector('pre').textContent`, prepare: [] };
+  const [text] = await readFrozen(tab, page, [pre], reading(wait));
   try {
     return JSON.parse(text ?? '') as JsonValue;
   } catch (cause) {

@@ -2,4 +2,4 @@
 
 export { freezePage, type FrozenPage } from './frozen-page.ts';
 export { freezeAt } from './open-own-page.ts';
-export { readFrozen, type FrozenRead } from './read-frozen.ts';
+export { readFrozen, type FrozenRead, type ReadOptions } from './read-frozen.ts';

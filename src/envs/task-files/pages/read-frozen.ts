@@ -16,7 +16,10 @@ export type FrozenRead = {
 
 export type ReadOptions = {
   readonly signal: AbortSignal;
-  /** Milliseconds. Default 30,000. */ readonly deadlineMs?: number;
+  /** Milliseconds. Default 30,000. */
+  readonly deadlineMs?: number;
+  /** Milliseconds for the browser to make a context, and to end it. Default 15,000. */
+  readonly contextMs?: number;
 };
 
 /** The text of what each expression gives; null where it gives nothing or fails, as where the page has no such thing. */
@@ -24,12 +27,16 @@ export async function readFrozen(
   tab: HostTab,
   page: FrozenPage,
   reads: readonly FrozenRead[],
-  { signal, deadlineMs = 30_000 }: ReadOptions,
+  { signal, deadlineMs = 30_000, contextMs = 15_000 }: ReadOptions,
 ): Promise<readonly (string | null)[]> {
   const { root } = tab.connection;
   const onExpiry = (): Error =>
     new TabwrightError('env', `A frozen page could not be read within ${deadlineMs} ms.`, { code: 'frozen-page-slow' });
-  const { browserContextId } = await root.send('Target.createBrowserContext', { disposeOnDetach: true });
+  const hangs = (what: string) => (): Error => browserHangs(what, contextMs);
+  const browserContextId = await withDeadline(
+    { ms: contextMs, signal, onExpiry: hangs('make a context for a frozen page') },
+    (inner) => openContext(root, inner),
+  );
   try {
     return await withDeadline({ ms: deadlineMs, signal, onExpiry }, async () => {
       const build = (): Promise<Built> => buildPage(tab, page, browserContextId);
@@ -45,8 +52,27 @@ export async function readFrozen(
     });
   } finally {
     // Its pages end with it, also one in which an expression goes on for ever.
-    if (!tab.connection.closed) await root.send('Target.disposeBrowserContext', { browserContextId });
+    if (!tab.connection.closed) {
+      await withDeadline({ ms: contextMs, onExpiry: hangs('end the context of a frozen page') }, () =>
+        root.send('Target.disposeBrowserContext', { browserContextId }),
+      );
+    }
   }
+}
+
+/** One that comes after nobody waits for it any more is ended. */
+async function openContext(root: CdpSession, signal: AbortSignal): Promise<string> {
+  const { browserContextId } = await root.send('Target.createBrowserContext', { disposeOnDetach: true });
+  if (signal.aborted) await root.send('Target.disposeBrowserContext', { browserContextId });
+  return browserContextId;
+}
+
+function browserHangs(what: string, ms: number): TabwrightError {
+  return new TabwrightError('browser', `The browser did not ${what} within ${ms} ms.`, {
+    code: 'browser-hangs',
+    details: { ms },
+    retryable: true,
+  });
 }
 
 type Built = { readonly session: CdpSession; readonly source: string };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   exportGguf,
-  mergedTensors,
+  mergedModel,
   openGguf,
   writeMergedFolder,
   type PeftAdapter,
@@ -40,7 +40,7 @@ export async function writeAdaptedSmolLm2(): Promise<AdaptedSmolLm2> {
   const merged = join(folder, 'merged');
   const gguf = (type: WrittenGguf): string => join(folder, `${type}.gguf`);
   const peer = (type: WrittenGguf): string => join(folder, `${type}-peer.gguf`);
-  const tensors = mergedTensors({ source, adapter: randomAdapter(source) });
+  const { tensors } = mergedModel({ source, adapter: randomAdapter(source) });
   const tokenizerKeys = new Map([...metadata].filter(([key]) => key.startsWith('tokenizer.')));
   for (const type of ['F16', 'Q8_0'] as const) {
     await exportGguf({ path: gguf(type), type, config, tensors, tokenizer: tokenizerKeys, name: 'smollm2' });

@@ -65,6 +65,47 @@ describe('GGUF tokenizer', () => {
     for (const [key, value] of Object.entries(VALUES)) expect(back.get(key)?.value, key).toEqual(value);
   });
 
+  it("becomes SentencePiece's metadata from Gemma's kind, scored by the order of merges", () => {
+    const vocab = {
+      '<pad>': 0,
+      '<bos>': 1,
+      '<unk>': 2,
+      '\u2581\u2581': 3,
+      '<0x0A>': 4,
+      a: 5,
+      b: 6,
+      '\u2581': 7,
+      ab: 8,
+      '\u2581ab': 9,
+    };
+    const added = (id: number, content: string, special: boolean) => ({ id, content, special });
+    const json = {
+      added_tokens: [
+        ...[added(0, '<pad>', true), added(1, '<bos>', true), added(2, '<unk>', true)],
+        ...[added(3, '\u2581\u2581', false), added(12, '<picture>', true)],
+      ],
+      normalizer: { type: 'Replace', pattern: { String: ' ' }, content: '\u2581' },
+      model: {
+        ...{ type: 'BPE', byte_fallback: true, unk_token: '<unk>', vocab },
+        merges: [['a', 'b'], '\u2581 ab', ['\u2581a', 'b']],
+      },
+    };
+    const given = { name: 'x', json, config: { add_bos_token: null }, vocabSize: 11, ids: { bos_token_id: 1 } };
+    const entries = Object.fromEntries([...tokenizerToGguf(given)].map(([key, { value }]) => [key.slice(15), value]));
+    expect(entries).toEqual({
+      model: 'llama',
+      pre: 'default',
+      tokens: ['<pad>', '<bos>', '<unk>', '  ', '<0x0A>', 'a', 'b', '\u2581', 'ab', '\u2581ab', '[PAD10]'],
+      token_type: [3, 3, 2, 4, 6, 1, 1, 1, 1, 1, 5],
+      scores: [...Array<number>(8).fill(-1e6), 0, -1, -1e6],
+      unknown_token_id: 2,
+      bos_token_id: 1,
+      add_bos_token: true,
+      add_space_prefix: false,
+    });
+    expect(() => tokenizerToGguf({ ...given, json: { ...json, normalizer: null } })).toThrow(/neither.*nor Gemma's/);
+  });
+
   it('does not become metadata where its cuts have no name there, or where it has more tokens than the model', () => {
     const json = JSON.parse(ggufTokenizerFiles({ name: 'x', metadata: metadata() }).get('tokenizer.json')!) as object;
     const options = { name: 'x', config: {}, vocabSize: 8, ids: {} };

@@ -8,54 +8,22 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, hasLlamaCpp } from '../../conformance/models/places.ts';
-import {
-  exportGguf,
-  loadPretrained,
-  mergedTensors,
-  openModelFolder,
-  writeMergedFolder,
-  type GgufEntry,
-  type TensorToWrite,
-} from '../../src/engine/index.ts';
+import { exportGguf, loadPretrained, mergedModel, openModelFolder, writeMergedFolder } from '../../src/engine/index.ts';
 import { decodeSafetensors } from '../../src/engine/safetensors.ts';
 import { EmbeddedSampler } from '../../src/engine/sampler.ts';
 import { SamplerRuntime } from '../../src/engine/whole-decoder.ts';
+import { GEMMA_AS_LLAMA_CPP_HAS_IT, LETTERS, VOCABULARY, withLayers } from './tiny-gguf.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../src/engine/fixtures/', import.meta.url));
-const VOCABULARY = 64;
 
-/** What llama.cpp fixes for Gemma 3 and the fixture has otherwise; our exporter refuses other values by name. */
-const GEMMA = {
-  query_pre_attn_scalar: 16,
-  rope_local_base_freq: 10_000,
-  rope_theta: 1_000_000,
-  num_hidden_layers: 6,
-  sliding_window_pattern: 6,
-};
 const FAMILIES: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ['llama', {}],
   ['llama-3', {}],
   ['llama-biases', {}],
   ['qwen2', {}],
   ['qwen3', {}],
-  ['gemma3', GEMMA],
+  ['gemma3', GEMMA_AS_LLAMA_CPP_HAS_IT],
 ];
-
-/** Letters enough for the fixtures' ids. llama.cpp opens no file without a vocabulary. */
-const tokenizer = new Map<string, GgufEntry>([
-  ['tokenizer.ggml.model', { type: 'string', value: 'gpt2' }],
-  ['tokenizer.ggml.pre', { type: 'string', value: 'gpt-2' }],
-  [
-    'tokenizer.ggml.tokens',
-    {
-      type: 'array',
-      element: 'string',
-      value: Array.from({ length: VOCABULARY }, (_, i) => (i === 0 ? 'Ċ' : String.fromCodePoint(0x21 + i))),
-    },
-  ],
-  ['tokenizer.ggml.token_type', { type: 'array', element: 'int32', value: Array<number>(VOCABULARY).fill(1) }],
-  ['tokenizer.ggml.merges', { type: 'array', element: 'string', value: [] }],
-]);
 
 let folder = '';
 
@@ -70,11 +38,11 @@ describe.skipIf(!hasLlamaCpp)('tiny models in llama.cpp', () => {
     const fixture = await openModelFolder(join(FIXTURES, name));
     const config = { ...(fixture.config as Record<string, unknown>), ...changes };
     const layers = config.num_hidden_layers as number;
-    await writeMergedFolder({ path, config, tensors: withLayers(mergedTensors({ source: fixture }), layers) });
+    await writeMergedFolder({ path, config, tensors: withLayers(mergedModel({ source: fixture }).tensors, layers) });
     await fixture.close();
     const source = await openModelFolder(path);
-    const tensors = mergedTensors({ source });
-    await exportGguf({ path: `${path}.gguf`, type: 'F16', config, tensors, tokenizer, name });
+    const { tensors } = mergedModel({ source });
+    await exportGguf({ path: `${path}.gguf`, type: 'F16', config, tensors, tokenizer: LETTERS, name });
     const expected = decodeSafetensors(await readFile(join(FIXTURES, name, 'expected.safetensors')), name).tensors;
     const ids = [...expected.get('ids.0')!.data].slice(0, 20);
 
@@ -96,15 +64,3 @@ describe.skipIf(!hasLlamaCpp)('tiny models in llama.cpp', () => {
     expect(worst(VOCABULARY)).toBeGreaterThan(1);
   });
 });
-
-/** The fixture's layers again until there are as many: Gemma 3 has its first full one in the sixth place. */
-function withLayers(tensors: readonly TensorToWrite[], layers: number): TensorToWrite[] {
-  const layer = /(?<=^model\.layers\.)\d+/;
-  const there = 1 + Math.max(...tensors.map(({ name }) => Number(layer.exec(name)?.[0] ?? 0)));
-  return tensors.flatMap((tensor) => {
-    const at = layer.exec(tensor.name);
-    if (!at) return [tensor];
-    const places = Array.from({ length: layers }, (_, i) => i).filter((i) => i % there === Number(at[0]));
-    return places.map((place) => ({ ...tensor, name: tensor.name.replace(layer, String(place)) }));
-  });
-}

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openServedModels } from '../../src/cli/served-models.ts';
-import { exportGguf, mergedTensors, openModelFolder } from '../../src/engine/index.ts';
+import { exportGguf, mergedModel, openModelFolder } from '../../src/engine/index.ts';
 import { serveTinker, type ServedModel } from '../../src/server/index.ts';
 import { tokenizerToGguf } from '../../src/tokens/index.ts';
 import { RawClient, sampleBody } from './tinker-client.ts';
@@ -104,7 +104,7 @@ beforeAll(async () => {
   await exportGguf({
     path: join(folder, 'tiny.gguf'),
     config: own,
-    tensors: mergedTensors({ source }),
+    tensors: mergedModel({ source }).tensors,
     type: 'F16',
     name: 'tiny',
     tokenizer: tokenizerToGguf({

@@ -6,13 +6,13 @@ import { z } from 'zod';
 import { TabwrightError } from '../../core/index.ts';
 import {
   exportGguf,
-  mergedTensors,
+  mergedModel,
   parseHuggingFaceConfig,
   readTrained,
   writeMergedFolder,
   writePeftAdapter,
   type GgufEntry,
-  type TensorToWrite,
+  type MergedModel,
   type Trained,
 } from '../../engine/index.ts';
 import {
@@ -174,22 +174,18 @@ async function exportTrained({ config, print, ...context }: CommandContext<Expor
   if (!base) throw usage('Name the model that was trained with --base.');
   const opened = await openModelSource(base, resolving(context));
   try {
-    const tensors = tensorsOf(opened, trained, signal);
-    if (merged !== undefined) await exportMerged({ opened, tensors, path: merged, config, signal });
-    else await exportFile({ opened, tensors, path: gguf!, config, signal });
+    const model = modelOf(opened, trained, signal);
+    if (merged !== undefined) await exportMerged({ opened, model, path: merged, config, signal });
+    else await exportFile({ opened, model, path: gguf!, config, signal });
   } finally {
     await opened.source.close();
   }
   print(`Model written to ${merged ?? gguf}`, { ...(merged ? { merged } : { gguf: gguf! }) });
 }
 
-function tensorsOf(
-  { source }: OpenedModel,
-  trained: Trained | undefined,
-  signal: AbortSignal,
-): readonly TensorToWrite[] {
+function modelOf({ source }: OpenedModel, trained: Trained | undefined, signal: AbortSignal): MergedModel {
   if (trained?.kind !== 'whole')
-    return mergedTensors({ source, signal, ...(trained ? { adapter: trained.adapter } : {}) });
+    return mergedModel({ source, signal, ...(trained ? { adapter: trained.adapter } : {}) });
   const strange = trained.tensors.find(({ name }) => !source.names.includes(name));
   if (strange || trained.tensors.length !== source.names.length) {
     throw new TabwrightError('config', `What was trained is not ${source.origin}: it has other tensors.`, {
@@ -197,12 +193,15 @@ function tensorsOf(
       details: { origin: source.origin },
     });
   }
-  return trained.tensors.map(({ name, shape, data }) => ({ name, shape, read: () => data }));
+  return {
+    config: source.config as Readonly<Record<string, unknown>>,
+    tensors: trained.tensors.map(({ name, shape, data }) => ({ name, shape, read: () => data })),
+  };
 }
 
 type Export = {
   readonly opened: OpenedModel;
-  readonly tensors: readonly TensorToWrite[];
+  readonly model: MergedModel;
   readonly path: string;
   readonly config: ExportSettings;
   readonly signal: AbortSignal;
@@ -212,20 +211,13 @@ type Export = {
 const COMPANIONS =
   /^(?:tokenizer.*\.json|vocab\.json|merges\.txt|special_tokens_map\.json|added_tokens\.json|generation_config\.json|chat_template\.\w+|LICENSE.*|NOTICE.*)$/;
 
-async function exportMerged({
-  opened,
-  tensors,
-  path,
-  config: { type = 'f32', replace },
-  signal,
-}: Export): Promise<void> {
+async function exportMerged({ opened, model, path, config: { type = 'f32', replace }, signal }: Export): Promise<void> {
   if (type === 'q8_0') throw usage('--type q8_0 is for --gguf; --merged takes f32, f16 or bf16.');
-  const { files, source, metadata } = opened;
+  const { files, metadata } = opened;
   const common = {
     path,
     overwrite: replace,
-    config: source.config as Readonly<Record<string, unknown>>,
-    tensors,
+    ...model,
     type: ({ f32: 'F32', f16: 'F16', bf16: 'BF16' } as const)[type],
     signal,
   };
@@ -238,14 +230,13 @@ async function exportMerged({
   await writeMergedFolder({ ...common, copies: new Map(names.map((name) => [name, join(files.path, name)])) });
 }
 
-async function exportFile({ opened, tensors, path, config: { type = 'f16', replace }, signal }: Export): Promise<void> {
+async function exportFile({ opened, model, path, config: { type = 'f16', replace }, signal }: Export): Promise<void> {
   if (type !== 'f16' && type !== 'q8_0') throw usage(`--type ${type} is for --merged; --gguf takes f16 or q8_0.`);
-  const config = opened.source.config as Readonly<Record<string, unknown>>;
+  const { config } = model;
   await exportGguf({
     path,
     overwrite: replace,
-    config,
-    tensors,
+    ...model,
     type: type === 'f16' ? 'F16' : 'Q8_0',
     tokenizer: await tokenizerEntries(opened, config),
     name: basename(opened.files.path).replace(/\.gguf$/, ''),

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { TabwrightError } from '../../core/index.ts';
 import { PRE_TOKENIZERS } from './pre-tokenizers.ts';
+import { sentencePieceVocabulary, type SentencePieceVocabulary } from './sentencepiece.ts';
 
 const TYPES = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
 
@@ -12,7 +13,7 @@ export type GgufTokenizerEntry =
   | { readonly type: 'uint32'; readonly value: number }
   | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'array'; readonly element: 'string'; readonly value: readonly string[] }
-  | { readonly type: 'array'; readonly element: 'int32'; readonly value: readonly number[] };
+  | { readonly type: 'array'; readonly element: 'int32' | 'float32'; readonly value: readonly number[] };
 
 export type ToMetadataOptions = {
   /** For messages. */
@@ -44,10 +45,35 @@ const configSchema = z.looseObject({
 });
 
 export function tokenizerToGguf(options: ToMetadataOptions): Map<string, GgufTokenizerEntry> {
-  const { name, vocabSize, ids } = options;
+  const pieces = sentencePieceVocabulary(options.json, options.vocabSize);
+  const own = pieces === undefined ? byteLevelEntries(options) : sentencePieceEntries(pieces);
+  return new Map([...own, ...sharedEntries(options)]);
+}
+
+function sentencePieceEntries({
+  tokens,
+  types,
+  scores,
+  unknown,
+}: SentencePieceVocabulary): readonly (readonly [string, GgufTokenizerEntry])[] {
+  return [
+    ['tokenizer.ggml.model', { type: 'string', value: 'llama' }],
+    ['tokenizer.ggml.pre', { type: 'string', value: 'default' }],
+    ['tokenizer.ggml.tokens', { type: 'array', element: 'string', value: tokens }],
+    ['tokenizer.ggml.scores', { type: 'array', element: 'float32', value: scores }],
+    ['tokenizer.ggml.token_type', { type: 'array', element: 'int32', value: types }],
+    ['tokenizer.ggml.unknown_token_id', { type: 'uint32', value: unknown }],
+    // Every text begins so, as the authors' own tokenizer has it.
+    ['tokenizer.ggml.add_bos_token', { type: 'bool', value: true }],
+    ['tokenizer.ggml.add_space_prefix', { type: 'bool', value: false }],
+  ];
+}
+
+function byteLevelEntries(options: ToMetadataOptions): readonly (readonly [string, GgufTokenizerEntry])[] {
+  const { name, vocabSize } = options;
   const parsed = jsonSchema.safeParse(options.json);
   if (!parsed.success || parsed.data.model.type !== 'BPE') {
-    throw refuse(name, 'its tokenizer.json is not a byte-level BPE with merges');
+    throw refuse(name, "its tokenizer.json is neither a byte-level BPE with merges nor Gemma's");
   }
   const { model, added_tokens: added, pre_tokenizer: preTokenizer } = parsed.data;
   const tokens: string[] = Array.from({ length: vocabSize }, (_, id) => `[PAD${id}]`);
@@ -59,16 +85,25 @@ export function tokenizerToGguf(options: ToMetadataOptions): Map<string, GgufTok
   };
   for (const [text, id] of Object.entries(model.vocab)) set(id, text, TYPES.normal);
   for (const { id, content, special } of added) set(id, content, special ? TYPES.control : TYPES.userDefined);
-  const config = configSchema.parse(options.config ?? {});
-  const template = options.chatTemplate ?? config.chat_template;
-  const entries = new Map<string, GgufTokenizerEntry>([
+  return [
     ['tokenizer.ggml.model', { type: 'string', value: 'gpt2' }],
     ['tokenizer.ggml.pre', { type: 'string', value: preTokenizerName(name, preTokenizer) }],
     ['tokenizer.ggml.tokens', { type: 'array', element: 'string', value: tokens }],
     ['tokenizer.ggml.token_type', { type: 'array', element: 'int32', value: types }],
     ['tokenizer.ggml.merges', { type: 'array', element: 'string', value: model.merges.map(joinMerge) }],
-    ['tokenizer.ggml.add_bos_token', { type: 'bool', value: config.add_bos_token ?? false }],
-  ]);
+    ['tokenizer.ggml.add_bos_token', { type: 'bool', value: configOf(options).add_bos_token ?? false }],
+  ];
+}
+
+function configOf({ config }: ToMetadataOptions): z.output<typeof configSchema> {
+  return configSchema.parse(config ?? {});
+}
+
+/** What files say of every tokenizer: which tokens begin and end a text, and the chat template. */
+function sharedEntries(options: ToMetadataOptions): ReadonlyMap<string, GgufTokenizerEntry> {
+  const { ids } = options;
+  const template = options.chatTemplate ?? configOf(options).chat_template;
+  const entries = new Map<string, GgufTokenizerEntry>();
   for (const [key, own] of [
     ['bos_token_id', 'bos_token_id'],
     ['eos_token_id', 'eos_token_id'],

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { TabwrightError, type Actor, type ChatRecord, type TokenRecord } from '../core/index.ts';
 import { tokenActor } from '../rollout/index.ts';
 import { checkKeyChannel } from '../tinker/index.ts';
-import { openPolicyModel, type PolicyModelOptions } from './policy-model.ts';
+import { openPolicyModel, roundingWithoutEffect, type PolicyModelOptions } from './policy-model.ts';
 import { readSecret } from './secrets.ts';
 
 export type OpenActorOptions = {
@@ -16,7 +16,7 @@ export type OpenActorOptions = {
   readonly maxTokens: number;
   readonly temperature: number;
   /** Of models whose tokens are kept. */
-  readonly policy?: Pick<PolicyModelOptions, 'settings' | 'tokenizer' | 'resumes'>;
+  readonly policy?: Pick<PolicyModelOptions, 'settings' | 'tokenizer' | 'resumes' | 'decodeWeights'>;
   /** Gives up opening a model. */
   readonly signal?: AbortSignal;
   readonly onNotice?: (message: string) => void;
@@ -48,6 +48,10 @@ export async function openActor(options: OpenActorOptions): Promise<OpenedActor>
   const { model, baseUrl, maxTokens, temperature } = options;
   const [prefix, name] = splitName(model);
   const service = SERVICES.get(prefix);
+  const { decodeWeights = 'f32' } = options.policy ?? {};
+  if (decodeWeights !== 'f32' && (service !== undefined || prefix === 'scripted')) {
+    throw roundingWithoutEffect(model, 'none that decodes here');
+  }
   if (service !== undefined) {
     const { createChatActor, createChatEndpoint } = await import('../chat/index.ts'); // loaded by whoever asks for it
     const endpoint = createChatEndpoint({ model: name, ...(await access(service, baseUrl)) });

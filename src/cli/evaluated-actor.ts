@@ -2,14 +2,16 @@
 // no model, which may want an environment of their own.
 
 import { TabwrightError, type Actor, type ChatRecord, type Env, type TokenRecord } from '../core/index.ts';
+import type { DecodeWeights } from '../engine/index.ts';
 import { openActor } from './actors.ts';
 import type { ChatSettings } from './chat-policy.ts';
 import type { OpenedEnvironment } from './opened-environment.ts';
+import { roundingWithoutEffect } from './policy-model.ts';
 import type { CommandContext } from './run-command.ts';
 import { policyModelOptions } from './stage-context.ts';
 
 export type EvaluatedActor = AsyncDisposable & {
-  /** As it was asked for. */
+  /** As it was asked for; with how its weights are rounded, since that is another policy. */
   readonly name: string;
   readonly env: Env;
   /** Null where no tokens are sampled here. */
@@ -25,6 +27,7 @@ export type EvaluatedActorOptions = Pick<CommandContext<unknown>, 'given' | 'lis
   readonly config: ChatSettings & {
     readonly temperature: number;
     readonly tokenizer?: string | undefined;
+    readonly decodeWeights?: DecodeWeights | undefined;
   };
   readonly opened: OpenedEnvironment;
 };
@@ -38,12 +41,14 @@ export async function openEvaluatedActor(options: EvaluatedActorOptions): Promis
   const name = given.model ?? 'nano';
   const policy = name.startsWith(SCRIPTED) ? name.slice(SCRIPTED.length) : undefined;
   if (policy !== undefined && opened.policyNames.includes(policy)) {
+    if ((config.decodeWeights ?? 'f32') !== 'f32') throw roundingWithoutEffect(name, 'none that decodes here');
     const { env, actor } = opened.policy(policy);
     const dispose = (): Promise<void> => Promise.resolve(); // the environment's, not ours
     return { kind: 'chat', name, env, actor, renderer: null, noted: {}, isSlow: false, [Symbol.asyncDispose]: dispose };
   }
   const { settings, tokenizer, resumes, baseUrl, signal, onNotice } = policyModelOptions(options);
   const { turnTokens } = opened;
+  const { decodeWeights } = config;
   const actor = await openActor({
     model: name,
     baseUrl,
@@ -53,13 +58,19 @@ export async function openEvaluatedActor(options: EvaluatedActorOptions): Promis
       settings: { ...settings, ...(turnTokens === undefined ? {} : { replyTokens: turnTokens }) },
       tokenizer,
       resumes,
+      decodeWeights,
     },
     signal,
     onNotice,
   }).catch((error: unknown) => {
     throw policy === undefined ? error : withPolicies(error, opened);
   });
-  return { renderer: null, ...actor, name, env: opened.env };
+  return { renderer: null, ...actor, name: policyName(name, decodeWeights), env: opened.env };
+}
+
+/** Comparisons, tables and noise go by the name: a policy of rounded weights is never taken for the whole one. */
+export function policyName(model: string, decodeWeights: DecodeWeights = 'f32'): string {
+  return decodeWeights === 'f32' ? model : `${model} (decoded in ${decodeWeights})`;
 }
 
 /** What is no file may have been meant for a policy. */

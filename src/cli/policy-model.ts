@@ -11,7 +11,7 @@ import {
   type Sampler,
   type Trainer,
 } from '../core/index.ts';
-import { EmbeddedBackend, type FetchProgress } from '../engine/index.ts';
+import { EmbeddedBackend, type DecodeWeights, type FetchProgress } from '../engine/index.ts';
 import { readRun } from '../store/index.ts';
 import { findApiKey, isLoopback, ServiceClient, TINKER_SCHEME, TinkerBackend } from '../tinker/index.ts';
 import { createNanoRenderer, NANO_VOCABULARY_SIZE } from '../tokens/index.ts';
@@ -43,6 +43,11 @@ export type PolicyModelOptions = {
   readonly settings?: ChatSettings;
   /** Where the tokenizer of a model on a server lies. Default found by the model's name. */
   readonly tokenizer?: string | undefined;
+  /**
+   * Weights that samplers of large pretrained models of this process decode with. Default `f32`. Rounded ones are another
+   * policy than the one that is trained.
+   */
+  readonly decodeWeights?: DecodeWeights | undefined;
   /** Told how far a model of the hub has come. */
   readonly onProgress?: (progress: FetchProgress) => void;
   /** Address of the Tinker server. Default what the run noted, `TINKER_BASE_URL`, then Tinker itself. */
@@ -60,7 +65,12 @@ const BASE_PREFIX = 'tinker:';
 
 export async function openPolicyModel(name: string, options: PolicyModelOptions): Promise<PolicyModel> {
   const remote = await remoteModel(name);
-  if (remote !== undefined) return openRemote(name, remote, options);
+  if (remote !== undefined) {
+    if (isRounded(options.decodeWeights)) {
+      throw roundingWithoutEffect(name, 'a model on a Tinker server, which rounds nothing unless it is told to');
+    }
+    return openRemote(name, remote, options);
+  }
   if (options.baseUrl !== undefined) {
     throw new TabwrightError(
       'config',
@@ -85,17 +95,19 @@ async function openEmbedded(name: string, options: PolicyModelOptions): Promise<
   const model = await openModel(name, { ...options, adaptersToo: true });
   const { config, family, adapters, renderer } = model;
   const shape = family === undefined ? undefined : { family, hiddenSize: config.hiddenSize };
+  const { decodeWeights } = options;
   const common = { name, kind: 'embedded', noted: {}, renderer, shape, isSlow: family !== undefined } as const;
-  return adapters !== undefined || family !== undefined
-    ? { ...common, ...onBackend(model) }
-    : { ...common, ...onWeights(name, model) };
+  const isLarge = adapters !== undefined || family !== undefined;
+  if (!isLarge && isRounded(decodeWeights)) throw roundingWithoutEffect(name, 'a small one that is run whole');
+  return isLarge ? { ...common, ...onBackend(model, decodeWeights) } : { ...common, ...onWeights(name, model) };
 }
 
 type Opened = Pick<PolicyModel, 'trainsAdapters' | 'createTrainer' | 'openSampler' | typeof Symbol.asyncDispose>;
 
 /** One base in memory under everything that is opened: for large models, and for adapters, which lie beside theirs. */
-function onBackend({ name, config, weights, adapters }: LoadedModel): Opened {
-  const backend = new EmbeddedBackend({ modelName: name, config, weights, scored: 'weighted' });
+function onBackend({ name, config, weights, adapters }: LoadedModel, decodeWeights: DecodeWeights | undefined): Opened {
+  const rounding = decodeWeights === undefined ? {} : { decodeWeights };
+  const backend = new EmbeddedBackend({ modelName: name, config, weights, scored: 'weighted', ...rounding });
   return {
     trainsAdapters: (rank) => adapters !== undefined || rank !== 0,
     async createTrainer({ rank } = {}) {
@@ -217,6 +229,22 @@ async function openRemote(name: string, remote: Remote, options: PolicyModelOpti
     await service.close('errored');
     throw error;
   }
+}
+
+function isRounded(decodeWeights: DecodeWeights | undefined): boolean {
+  return decodeWeights !== undefined && decodeWeights !== 'f32';
+}
+
+/** Of a model that does not decode with weights of this process. */
+export function roundingWithoutEffect(name: string, what: string): TabwrightError {
+  return new TabwrightError(
+    'config',
+    `--decode-weights is for pretrained models of this machine, and ${name} is ${what}.`,
+    {
+      code: 'option-without-effect',
+      details: { name },
+    },
+  );
 }
 
 function lora(rank: number): LoraOptions {

@@ -52,6 +52,12 @@ const schema = z.strictObject({
   samples: z.int().positive().max(1_000).default(1).describe('tries at each instance'),
   temperature: z.number().nonnegative().default(1).describe('of every draw, 0 is greedy'),
   ...modelSettings,
+  decodeWeights: z
+    .enum(['f32', 'q8', 'q4'])
+    .optional()
+    .describe(
+      'weights that a pretrained model of this machine decodes with: f32, or rounded to q8 or q4, which is another policy (default: f32)',
+    ),
   baseUrl: z
     .url()
     .optional()

@@ -11,7 +11,7 @@ import { MASKED } from './packing.ts';
 import type { Feeds } from './session.ts';
 
 /** Queries a block, about: short enough to skip much of the future, long enough for large products. */
-const BLOCK = 256;
+const BLOCK = 128;
 const MAX_BLOCKS = 64;
 
 /** Number of blocks, a power of two so that few graphs are compiled. */

@@ -67,7 +67,7 @@ describe('a model that is run layer by layer gives what it gives whole', () => {
   it('with adapters', () => compare(LONG, [5, 12], { lora }));
   it('with a head of its own', () => compare({ ...LONG, tieEmbeddings: false }, [9, 6]));
   it('in several blocks of queries', async () => {
-    expect(blockCount(700)).toBe(4);
+    expect(blockCount(700)).toBe(8);
     await compare(LONG, [700, 650], { tokenBudget: 1400 });
   });
   it('in several blocks, where some layers see a window', () => compare(SLIDING, [601], { lora }));

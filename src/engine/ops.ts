@@ -45,7 +45,7 @@ export function linear(
  * x[M, C] as [C, M]. A product is a sixth faster over a transposed copy than over rows read across, so the runtime must
  * not see a plain transpose, which it would merge into the product.
  */
-function flip(g: Graph, x: Value): Value {
+export function flip(g: Graph, x: Value): Value {
   const [rows, columns] = x.shape;
   const cube = g.node1('Unsqueeze', [x, g.constant('int64', [1], [0])], float([1, rows, columns]));
   const flipped = g.node1('Transpose', [cube], float([1, columns, rows]), { attributes: { perm: [0, 2, 1] } });
@@ -258,8 +258,8 @@ export function targetLogprobs(g: Graph, logits: Value, targets: Value): Value {
     outputs: [y],
     backward: ([dy]) => {
       const upstream = g.node1('Unsqueeze', [dy, axis], float([count, 1]));
-      const spread = g.node1('Mul', [g.node1('Exp', [logSoftmax], float(logits.shape)), upstream], float(logits.shape));
-      const negative = g.node1('Neg', [spread], float(logits.shape));
+      const down = g.node1('Neg', [upstream], float([count, 1]));
+      const negative = g.node1('Mul', [g.node1('Exp', [logSoftmax], float(logits.shape)), down], float(logits.shape));
       const attributes = { axis: 1, reduction: 'add' };
       return [g.node1('ScatterElements', [negative, column, upstream], float(logits.shape), { attributes })];
     },

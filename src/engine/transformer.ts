@@ -6,8 +6,9 @@
 import { attention } from './attention.ts';
 import type { Dim, Graph, Value } from './graph.ts';
 import type { LoraConfig, LoraPart } from './lora.ts';
+import { lowRank } from './low-rank.ts';
 import { isSliding, type ModelConfig } from './model-config.ts';
-import { add, gatherRows, geglu, linear, mul, reshape, rmsNorm, rope, softcap, swiglu, transpose } from './ops.ts';
+import { add, gatherRows, geglu, linear, reshape, rmsNorm, rope, softcap, swiglu, transpose } from './ops.ts';
 import { ropeAngles } from './rope-tables.ts';
 
 /** Adapters of a graph: of which matrices, and how strong. */
@@ -86,7 +87,7 @@ export function decoderLayer(g: Graph, options: LayerOptions, before: Value): Va
       g,
       x,
       names.map((name) => weight(name)),
-      names.map((name) => (lora ? adapterDelta(g, { x, name, lora, weight, residual }) : residual)),
+      lora ? adapterDeltas(g, { x, names, lora, weight, residual }) : names.map(() => residual),
     );
     return biased ? outputs.map((y, i) => add(g, y, weight(`${names[i]}Bias`))) : outputs;
   };
@@ -134,8 +135,8 @@ export function outputLogits(
 ): Value {
   const normed = weightedNorm(g, rows, weight('norm'), config);
   const name = config.tieEmbeddings ? 'embed' : 'head';
-  const delta = lora && adapterDelta(g, { x: normed, name, lora, weight, residual: undefined });
-  const [logits] = linear(g, normed, [weight(name)], [delta]);
+  const deltas = lora ? adapterDeltas(g, { x: normed, names: [name], lora, weight, residual: undefined }) : [];
+  const [logits] = linear(g, normed, [weight(name)], deltas);
   return config.finalSoftcap === undefined ? logits : softcap(g, logits, config.finalSoftcap);
 }
 
@@ -172,20 +173,23 @@ export function causalAttention(
 
 type AdapterOptions = {
   readonly x: Value;
-  readonly name: string;
+  readonly names: readonly string[];
   readonly lora: GraphLora;
   readonly weight: (name: string) => Value;
   readonly residual: Value | undefined;
 };
 
-/** What the adapter of one matrix adds to its output, plus the residual; undefined where neither exists. */
-function adapterDelta(g: Graph, { x, name, lora, weight, residual }: AdapterOptions): Value | undefined {
-  const part = lora.parts.find((candidate) => candidate.weight === name);
-  if (!part) return residual;
-  const [low] = linear(g, x, [weight(part.a)]);
-  const [delta] = linear(g, low, [weight(part.b)]);
-  const scaled = mul(g, delta, g.scalar(lora.config.alpha / lora.config.rank));
-  return residual ? add(g, residual, scaled) : scaled;
+/** What the adapters of matrices that read x add to their outputs, plus the residual; undefined where neither exists. */
+function adapterDeltas(g: Graph, { x, names, lora, weight, residual }: AdapterOptions): (Value | undefined)[] {
+  const parts = lora.parts.filter((part) => names.includes(part.weight));
+  if (parts.length === 0) return names.map(() => residual);
+  const { alpha, rank } = lora.config;
+  const pairs = parts.map((part) => ({ a: weight(part.a), b: weight(part.b), residual }));
+  const deltas = lowRank(g, x, pairs, alpha / rank);
+  return names.map((name) => {
+    const at = parts.findIndex((part) => part.weight === name);
+    return at < 0 ? residual : deltas[at];
+  });
 }
 
 /** Rotary tables by kind of layer, stored in the graph once each. */

@@ -46,24 +46,27 @@ export function packedStepGraph({ config, weights, adapted }: PackedStep): Graph
     const attributes = { axis: -1, epsilon: { float: rmsNormEps }, stash_type: 1 };
     return g.node1('SimplifiedLayerNormalization', [x, weight], { type: 'float32', shape }, { attributes });
   };
-  const product = (x: Value, layer: number | 'head', name: ProductName | 'head', residual?: Value): Value => {
-    const names =
-      layer === 'head'
-        ? [config.tieEmbeddings ? 'embed' : 'head']
-        : PRODUCTS[name as ProductName].map((part) => `${layer}.${part}`);
-    let sum = residual;
-    if (adapted && !(layer === 'head' && config.tieEmbeddings)) {
-      const [out, width] = weights.shape(names);
-      const rank = `R.${layer}.${name}`;
-      const a = g.input(adapterInput(layer, name, 'a'), 'float32', [rank, width]);
-      const b = g.input(adapterInput(layer, name, 'b'), 'float32', [out, rank]);
-      sum = gemm(g, gemm(g, x, a), b, sum);
-    }
-    const y = weights.product(g, x, names, sum);
+  const namesOf = (layer: number | 'head', name: ProductName | 'head'): string[] =>
+    layer === 'head'
+      ? [config.tieEmbeddings ? 'embed' : 'head']
+      : PRODUCTS[name as ProductName].map((part) => `${layer}.${part}`);
+  /** What adapters of a product add to it, and the residual. */
+  const sumOf = (x: Value, layer: number | 'head', name: ProductName | 'head', residual?: Value): Value | undefined => {
+    if (!adapted || (layer === 'head' && config.tieEmbeddings)) return residual;
+    const [out, width] = weights.shape(namesOf(layer, name));
+    const rank = `R.${layer}.${name}`;
+    const a = g.input(adapterInput(layer, name, 'a'), 'float32', [rank, width]);
+    const b = g.input(adapterInput(layer, name, 'b'), 'float32', [out, rank]);
+    return gemm(g, gemm(g, x, a), b, residual);
+  };
+  const biased = (y: Value, names: readonly string[]): Value => {
     const biases = names.map((part) => `${part}Bias`);
-    return weights.has(biases[0])
-      ? g.node1('Add', [y, weights.vector(g, biases)], { type: 'float32', shape: y.shape })
-      : y;
+    if (!weights.has(biases[0])) return y;
+    return g.node1('Add', [y, weights.vector(g, biases)], { type: 'float32', shape: y.shape });
+  };
+  const product = (x: Value, layer: number | 'head', name: ProductName | 'head', residual?: Value): Value => {
+    const names = namesOf(layer, name);
+    return biased(weights.product(g, x, names, sumOf(x, layer, name, residual)), names);
   };
   const addBlock = (stream: Value, x: Value, layer: number, name: 'output' | 'down'): Value => {
     if (!config.sandwichNorms) return product(x, layer, name, stream);
@@ -81,13 +84,10 @@ export function packedStepGraph({ config, weights, adapted }: PackedStep): Graph
     const qkv = product(norm(stream, `${layer}.attentionNorm`), layer, 'qkv');
     const attended = attend(g, { config, layer, norm, qkv, positions, mask: masks(layer), groups, rope, fresh });
     stream = addBlock(stream, attended, layer, 'output');
-    const both = product(norm(stream, `${layer}.mlpNorm`), layer, 'gateUp');
-    const [gate, up] = g.node(
-      'Split',
-      [both, g.constant('int64', [2], [intermediateSize, intermediateSize])],
-      [0, 1].map(() => ({ type: 'float32' as const, shape: ['B', intermediateSize] })),
-      { attributes: { axis: 1 } },
-    );
+    const unit = norm(stream, `${layer}.mlpNorm`);
+    const matrices = namesOf(layer, 'gateUp');
+    const parts = weights.parts(g, unit, matrices, sumOf(unit, layer, 'gateUp'));
+    const [gate, up] = parts.map((part, i) => biased(part, [matrices[i]]));
     const active =
       config.activation === 'gelu-tanh'
         ? g.node1('Gelu', [gate], { type: 'float32', shape: gate.shape }, { attributes: { approximate: 'tanh' } })

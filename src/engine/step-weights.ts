@@ -21,6 +21,8 @@ export interface StepWeights {
   vector(g: Graph, names: readonly string[]): Value;
   /** x W^T + sum for x [B, in] and matrices [out, in] that lie one after the other. */
   product(g: Graph, x: Value, names: readonly string[], sum?: Value): Value;
+  /** The same, a value a matrix: one product each where cutting a common one up would cost more. */
+  parts(g: Graph, x: Value, names: readonly string[], sum?: Value): Value[];
   /** What the constants lie in, once the graph is made. */
   bytes(): Uint8Array;
 }
@@ -60,6 +62,7 @@ function placing({ specs }: Weights) {
 
 function plainWeights(weights: Weights): StepWeights {
   const { has, span } = placing(weights);
+  const heights = (names: readonly string[]): number[] => names.map((name) => span([name]).shape[0]);
   const stored = (g: Graph, names: readonly string[]): Value => {
     const { at, shape, size } = span(names);
     return g.external('float32', shape, { at: 4 * at, bytes: 4 * size });
@@ -69,8 +72,18 @@ function plainWeights(weights: Weights): StepWeights {
     shape: (names) => span(names).shape,
     vector: stored,
     product: (g, x, names, sum) => gemm(g, x, stored(g, names), sum),
+    parts: (g, x, names, sum) => {
+      const sums = sum ? cut(g, sum, heights(names)) : [];
+      return names.map((name, i) => gemm(g, x, stored(g, [name]), sums[i]));
+    },
     bytes: () => bytesOf(weights.flat),
   };
+}
+
+/** x [B, D] in columns of those widths. */
+function cut(g: Graph, x: Value, widths: readonly number[]): Value[] {
+  const parts = widths.map((width) => float([x.shape[0], width]));
+  return g.node('Split', [x, g.constant('int64', [widths.length], widths)], parts, { attributes: { axis: 1 } });
 }
 
 /** x W^T + sum. */
@@ -88,6 +101,31 @@ function roundedWeights(weights: Weights, bits: 4 | 8): StepWeights {
     length += ALIGNMENT * Math.ceil(bytes.length / ALIGNMENT);
     return value;
   };
+  const product: StepWeights['product'] = (g, x, names, sum) => {
+    const { at, shape, size } = span(names);
+    const [rows, width] = shape;
+    const own = names.some((name) => name === 'head' || name === 'embed') ? 8 : bits;
+    const { values, scales, offsets } = roundBlocks(weights.flat.subarray(at, at + size), own);
+    const blocks = width / BLOCK;
+    const inputs = [
+      x,
+      external(g, 'uint8', [rows, blocks, (BLOCK * own) / 8], values),
+      external(g, 'float32', [rows * blocks], bytesOf(scales)),
+    ];
+    const attributes = { K: width, N: rows, bits: own, block_size: BLOCK, accuracy_level: 4 };
+    const y = g.node1('MatMulNBits', inputs, float([x.shape[0], rows]), { attributes, domain: 'com.microsoft' });
+    // What a block's weights have in common is multiplied by the sum of what they would be.
+    const inBlocks = g.node1(
+      'Reshape',
+      [x, g.constant('int64', [3], [0, blocks, BLOCK])],
+      float([x.shape[0], blocks, BLOCK]),
+    );
+    const sums = g.node1('ReduceSum', [inBlocks, g.constant('int64', [1], [2])], float([x.shape[0], blocks]), {
+      attributes: { keepdims: 0 },
+    });
+    const shared = gemm(g, sums, external(g, 'float32', [rows, blocks], bytesOf(offsets)), sum);
+    return g.node1('Add', [shared, y], float(y.shape));
+  };
   return {
     has,
     shape: (names) => span(names).shape,
@@ -95,30 +133,10 @@ function roundedWeights(weights: Weights, bits: 4 | 8): StepWeights {
       const { at, shape, size } = span(names);
       return external(g, 'float32', shape, bytesOf(weights.flat.subarray(at, at + size)));
     },
-    product: (g, x, names, sum) => {
-      const { at, shape, size } = span(names);
-      const [rows, width] = shape;
-      const own = names.some((name) => name === 'head' || name === 'embed') ? 8 : bits;
-      const { values, scales, offsets } = roundBlocks(weights.flat.subarray(at, at + size), own);
-      const blocks = width / BLOCK;
-      const inputs = [
-        x,
-        external(g, 'uint8', [rows, blocks, (BLOCK * own) / 8], values),
-        external(g, 'float32', [rows * blocks], bytesOf(scales)),
-      ];
-      const attributes = { K: width, N: rows, bits: own, block_size: BLOCK, accuracy_level: 4 };
-      const y = g.node1('MatMulNBits', inputs, float([x.shape[0], rows]), { attributes, domain: 'com.microsoft' });
-      // What a block's weights have in common is multiplied by the sum of what they would be.
-      const cut = g.node1(
-        'Reshape',
-        [x, g.constant('int64', [3], [0, blocks, BLOCK])],
-        float([x.shape[0], blocks, BLOCK]),
-      );
-      const sums = g.node1('ReduceSum', [cut, g.constant('int64', [1], [2])], float([x.shape[0], blocks]), {
-        attributes: { keepdims: 0 },
-      });
-      const shared = gemm(g, sums, external(g, 'float32', [rows, blocks], bytesOf(offsets)), sum);
-      return g.node1('Add', [shared, y], float(y.shape));
+    product,
+    parts: (g, x, names, sum) => {
+      const heights = names.map((name) => span([name]).shape[0]);
+      return cut(g, product(g, x, names, sum), heights);
     },
     bytes: () => {
       const all = new Uint8Array(length);

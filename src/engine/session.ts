@@ -5,6 +5,8 @@ import * as ort from 'onnxruntime-node';
 import { availableParallelism } from 'node:os';
 import { EXTERNAL_DATA, type Graph } from './graph.ts';
 
+const AWAKE_MICROSECONDS = '20';
+
 export type FeedData = Float32Array | Float64Array | BigInt64Array | Int32Array;
 /** Inputs by name: data and shape. */
 export type Feeds = Readonly<Record<string, { readonly data: FeedData; readonly shape: readonly number[] }>>;
@@ -39,9 +41,12 @@ export class Session {
       enableMemPattern: false,
       enableCpuMemArena: keepsMemory,
       logSeverityLevel: 3,
-      // Idle worker threads would spin on the core that the browser needs.
       ...(external ? { externalData: [{ path: EXTERNAL_DATA, data: external }] } : {}),
-      extra: { session: { intra_op: { allow_spinning: '0' } } },
+      // Idle threads stay awake just long enough for the next operator of a step: waking them costs more than that, and
+      // longer they would spin on the core that the browser needs.
+      extra: {
+        session: { intra_op: { allow_spinning: '1', spin_duration_us: AWAKE_MICROSECONDS }, force_spinning_stop: '1' },
+      },
     });
     return new Session(session);
   }

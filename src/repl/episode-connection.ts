@@ -8,6 +8,12 @@ import { TabwrightError } from '../core/index.ts';
 export async function connectEpisode(cdp: CdpConnection): Promise<CdpConnection> {
   const { sessionId: own } = await cdp.root.send('Target.attachToBrowserTarget');
   const subscriptions = new Set<() => void>();
+  /** Its own and those attached under it. Followed here, once, whoever listens. */
+  const sessions = new Set([own]);
+  const offSessions = cdp.onMessage(({ method, params, sessionId }) => {
+    if (sessionId === undefined || !sessions.has(sessionId)) return;
+    if (method === 'Target.attachedToTarget') sessions.add((params as { readonly sessionId: string }).sessionId);
+  });
   let ended = false;
   return {
     root: { ...cdp.session(own), id: undefined },
@@ -19,8 +25,8 @@ export async function connectEpisode(cdp: CdpConnection): Promise<CdpConnection>
       ended ? Promise.reject(episodeEnded(method)) : cdp.request(method, params, sessionId ?? own),
     onMessage(listener) {
       const off = cdp.onMessage((message) => {
-        // What is told to the browser's own session is the host's business.
-        if (message.sessionId !== undefined) listener(asRoot(message, own));
+        // What is told to other sessions is the host's business, or another connection's.
+        if (message.sessionId !== undefined && sessions.has(message.sessionId)) listener(asRoot(message, own));
       });
       subscriptions.add(off);
       return () => {
@@ -33,6 +39,7 @@ export async function connectEpisode(cdp: CdpConnection): Promise<CdpConnection>
       ended = true;
       for (const off of subscriptions) off();
       subscriptions.clear();
+      offSessions();
       // A browser that is gone has no sessions left; any other one carries this out before whatever comes next.
       cdp.root.send('Target.detachFromTarget', { sessionId: own }).catch(() => undefined);
     },

@@ -1,13 +1,16 @@
 // Keeps a remote browser from being taken for idle while nobody acts, e.g. during slow inference: a command on its
-// protocol every few seconds. A connection that was dropped is made again; a browser that does not answer twice in a row
-// is reported, once.
+// protocol every few seconds, or a question about it where its protocol is not to be had. A connection that was dropped is
+// made again; a browser that does not answer twice in a row is reported, once.
 
 import type { CdpConnection } from '../browser/index.ts';
 import { TabwrightError } from '../core/index.ts';
 import { sleep, withDeadline } from '../util/index.ts';
 
 export type HeartbeatOptions = {
-  readonly connect: (signal: AbortSignal) => Promise<CdpConnection>;
+  /** One beat of whoever can be asked. */
+  readonly by:
+    | { readonly connect: (signal: AbortSignal) => Promise<CdpConnection> }
+    | { readonly ask: (signal: AbortSignal) => Promise<unknown> };
   /** Milliseconds between two beats. */
   readonly everyMs: number;
   readonly onSilence: (reason: string) => void;
@@ -17,12 +20,16 @@ const ANSWER_MS = 10_000;
 const MISSES = 2;
 
 /** Beats until it is disposed. */
-export function startHeartbeat({ connect, everyMs, onSilence }: HeartbeatOptions): AsyncDisposable {
+export function startHeartbeat({ by, everyMs, onSilence }: HeartbeatOptions): AsyncDisposable {
   const stop = new AbortController();
   let connection: CdpConnection | undefined;
 
   const beat = async (signal: AbortSignal): Promise<void> => {
-    if (connection === undefined || connection.closed) connection = await connect(signal);
+    if ('ask' in by) {
+      await by.ask(signal);
+      return;
+    }
+    if (connection === undefined || connection.closed) connection = await by.connect(signal);
     await connection.root.send('Browser.getVersion');
   };
   const run = async (): Promise<void> => {

@@ -54,6 +54,7 @@ export function createLease(
     navigate: async (url, wait) => held().navigate(url, wait),
     screenshot: async (wait) => held().screenshot(wait),
     ...(session.tab === undefined ? {} : { tab: async (wait) => held().tab?.(wait) }),
+    ...(session.connection === undefined ? {} : { connection: async (wait) => held().connection!(wait) }),
     health: async (wait) => held().health(wait),
     memory: () => held().memory(),
     [Symbol.asyncDispose]: () => (released ??= release(session.closed ? (spoiled ?? 'its browser is gone') : spoiled)),

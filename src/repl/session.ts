@@ -36,6 +36,11 @@ export interface ReplSession extends AsyncDisposable {
   screenshot(wait: SessionWait): Promise<Uint8Array | undefined>;
   /** That tab for a look of the host's own, for graders; undefined when there is none. Missing where the host is somebody else's. */
   tab?(wait: SessionWait): Promise<HostTab | undefined>;
+  /**
+   * A connection to its browser of which cells learn nothing and which no reset of theirs ends; whoever asks closes it.
+   * Missing where the browser's protocol is not to be reached.
+   */
+  connection?(wait: SessionWait): Promise<CdpConnection>;
   /** Whether browser and runtime answer. Rejects with the signal's reason only. */
   health(wait: SessionWait): Promise<SessionHealth>;
   /** Bytes that its processes hold, as jails count them; undefined where that is not known. */
@@ -119,6 +124,8 @@ export async function openReplSession({
     },
     screenshot: ({ signal: wait, deadlineMs = DEADLINE_MS }) => host.screenshot({ signal: wait, deadlineMs }),
     tab: ({ signal: wait, deadlineMs = DEADLINE_MS }) => host.tab({ signal: wait, deadlineMs }),
+    connection: ({ signal: wait, deadlineMs = DEADLINE_MS }) =>
+      withDeadline({ ms: deadlineMs, signal: wait, onExpiry: () => notAnswering(deadlineMs) }, calls.connect),
     async health({ signal: wait, deadlineMs = DEADLINE_MS }) {
       const onExpiry = (): Error => notAnswering(deadlineMs);
       try {

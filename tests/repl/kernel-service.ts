@@ -34,6 +34,8 @@ export async function startKernelService({ acquire, cell }: KernelServiceOptions
       case '/browser_pools/training/release':
         releases.push(body as { session_id: string; reuse: boolean });
         return {};
+      case '/browsers/one':
+        return { session_id: 'one' };
       case '/browsers/one/repl':
         cells.push(body as CellBody);
         return cell(body as CellBody);

@@ -3,9 +3,11 @@
 
 import type Kernel from '@onkernel/sdk';
 import { z } from 'zod';
+import { connectRemoteCdp } from '../../browser/index.ts';
 import { TabwrightError } from '../../core/index.ts';
 import type { BrowserReplResult } from '../browser-repl-result.ts';
 import type { CellRequest } from '../cell-process.ts';
+import { withDeadline } from '../../util/index.ts';
 import type { ReplSession } from '../session.ts';
 
 const DEFAULT_CELL_MS = 60_000;
@@ -28,7 +30,8 @@ const resultSchema = z.object({
   repl_terminated: z.boolean().optional(),
 });
 
-export function createKernelSession(client: Kernel, browserId: string): ReplSession {
+/** `endpoint` of its protocol, where Kernel has told one. */
+export function createKernelSession(client: Kernel, browserId: string, endpoint?: string): ReplSession {
   let gone = false;
   const execute = async (request: CellRequest): Promise<BrowserReplResult> => {
     const { code, timeoutMs = DEFAULT_CELL_MS, reset = false, signal } = request;
@@ -76,6 +79,14 @@ export function createKernelSession(client: Kernel, browserId: string): ReplSess
         throw noPicture(browserId, error);
       }
     },
+    ...(endpoint === undefined || endpoint === ''
+      ? {}
+      : {
+          connection: ({ signal, deadlineMs = DEFAULT_WAIT_MS }) =>
+            withDeadline({ ms: deadlineMs, signal, onExpiry: () => notReached(browserId, deadlineMs) }, (inner) =>
+              connectRemoteCdp({ endpoint, signal: inner }),
+            ),
+        }),
     async health({ signal, deadlineMs = DEFAULT_WAIT_MS }) {
       try {
         const { success, error = '' } = await execute({ code: 'await listTabs();', timeoutMs: deadlineMs, signal });
@@ -94,6 +105,14 @@ export function createKernelSession(client: Kernel, browserId: string): ReplSess
 /** Of an HTTP answer; undefined where there was none. */
 export function statusOf(error: unknown): number | undefined {
   return (error as { readonly status?: number }).status;
+}
+
+function notReached(browserId: string, ms: number): TabwrightError {
+  return new TabwrightError('browser', `Kernel's browser ${browserId} was not reached within ${ms} ms`, {
+    code: 'session-not-answering',
+    details: { browserId, ms },
+    retryable: true,
+  });
 }
 
 function noPicture(browserId: string, cause: unknown): TabwrightError {

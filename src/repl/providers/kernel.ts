@@ -82,17 +82,17 @@ export function createKernelProvider(options: KernelProviderOptions): SessionPro
 
   const lend = (browser: Acquired, session: ReplSession): SessionLease => {
     const { session_id: browserId, cdp_ws_url: endpoint = '' } = browser;
-    const heartbeat =
-      endpoint === ''
-        ? undefined
-        : startHeartbeat({
-            connect: (signal) => connectRemoteCdp({ endpoint, signal }),
-            everyMs: heartbeatMs,
-            onSilence: (reason) => lease.spoil(reason),
-          });
+    const heartbeat = startHeartbeat({
+      by:
+        endpoint === ''
+          ? { ask: (signal) => client.browsers.retrieve(browserId, {}, { signal, maxRetries: 0 }) }
+          : { connect: (signal) => connectRemoteCdp({ endpoint, signal }) },
+      everyMs: heartbeatMs,
+      onSilence: (reason) => lease.spoil(reason),
+    });
     const lease = createLease(session, async (spoiled) => {
       lent.delete(lease);
-      await heartbeat?.[Symbol.asyncDispose]();
+      await heartbeat[Symbol.asyncDispose]();
       await giveBack(browserId, spoiled);
     });
     lent.add(lease);
@@ -118,7 +118,7 @@ export function createKernelProvider(options: KernelProviderOptions): SessionPro
         await sleep(retryMs, signal);
         continue;
       }
-      const session = createKernelSession(client, browser.session_id);
+      const session = createKernelSession(client, browser.session_id, browser.cdp_ws_url);
       try {
         await prepare(session, signal);
         return lend(browser, session);

@@ -66,7 +66,11 @@ export function createApp({ service, token, onFailure }: AppOptions): Hono {
     return context.json(browserAnswer(browser));
   });
   app.get('/browsers', (context) => list(context, service.browsers.list, browserAnswer));
-  app.get('/browsers/:id', (context) => context.json(browserAnswer(service.browsers.get(context.req.param('id')))));
+  app.get('/browsers/:id', (context) => {
+    const browser = service.browsers.get(context.req.param('id'));
+    service.browsers.touch(browser); // there is no protocol endpoint that heartbeats could go to
+    return context.json(browserAnswer(browser));
+  });
   app.delete('/browsers/:id', async (context) => {
     await service.browsers.remove(service.browsers.get(context.req.param('id')), { reuse: false });
     return context.body(null, 204);

@@ -45,6 +45,23 @@ test('a request in flight is no idleness, and the time begins anew after it', as
   expect(ended).toEqual([false]);
 });
 
+test('whoever asks after a browser keeps it, and does not end a request’s hold on it', async () => {
+  await using browsers = createBrowsers({ onFailure: () => undefined });
+  const { browser, ended } = await browserIn(browsers, 10);
+  for (let beat = 0; beat < 5; beat++) {
+    await vi.advanceTimersByTimeAsync(9_000);
+    browsers.touch(browser);
+  }
+  const working = browsers.use(browser, () => new Promise<void>((resolve) => setTimeout(resolve, 60_000)));
+  browsers.touch(browser);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await working;
+  await vi.advanceTimersByTimeAsync(9_999);
+  expect(ended).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(ended).toEqual([false]);
+});
+
 test('one browser takes 64 requests at a time', async () => {
   await using browsers = createBrowsers({ onFailure: () => undefined });
   const { browser } = await browserIn(browsers, 10);

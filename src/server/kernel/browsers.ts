@@ -27,6 +27,8 @@ export interface Browsers extends AsyncDisposable {
   add(browser: NewBrowser): Browser;
   /** Throws where there is none. */
   get(idOrName: string): Browser;
+  /** Somebody asks after it, so it is somebody's: the idle time begins anew. */
+  touch(browser: Browser): void;
   /** The idle time begins anew when `work` is done. */
   use<T>(browser: Browser, work: () => Promise<T>): Promise<T>;
   remove(browser: Browser, options: { readonly reuse: boolean }): Promise<void>;
@@ -84,6 +86,12 @@ export function createBrowsers({ onFailure }: BrowsersOptions): Browsers {
         throw failure('not-found', `There is no browser ${JSON.stringify(idOrName)}; it may have been idle too long.`);
       }
       return entry.browser;
+    },
+    touch({ id }) {
+      const entry = entries.get(id);
+      if (entry === undefined || entry.inUse > 0) return;
+      clearTimeout(entry.timer);
+      rest(entry);
     },
     async use(browser, work) {
       const entry = entries.get(browser.id);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { webTaskConfigSchema } from '../envs/index.ts';
 import { judgeSettings } from './judge-option.ts';
 import { localBrowserSettings } from './local-browsers.ts';
+import { preparationSettings } from './preparation-settings.ts';
 
 const limits = webTaskConfigSchema.shape;
 
@@ -24,6 +25,9 @@ const limitSettings = Object.fromEntries(
 export const pageSettings = {
   pages: z.int().positive().max(64).optional().describe('pages open at once (default: 16)'),
 };
+
+/** Of websites that a file names, which are somebody's own. */
+export const taskFileSettings = ['site', 'storageState', 'before', 'beforeEach', 'beforeSeconds'] as const;
 
 /** Of environments whose episodes have a session of the Browser REPL each. */
 export const websiteSettings = {
@@ -55,6 +59,7 @@ export const websiteSettings = {
     .min(1)
     .optional()
     .describe('of tasks:<file>: addresses for its placeholders, shopping=http://…,gitlab=http://…'),
+  ...preparationSettings,
   unsafeLocal: z.boolean().optional().describe('of websites: run without a jail, with all rights of this user'),
   ...limitSettings,
   ...judgeSettings,

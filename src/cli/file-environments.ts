@@ -12,6 +12,7 @@ import {
   mathProblems,
   placeholdersOf,
   showNumber,
+  taskFileBegin,
   taskFileVerifier,
   webTasksOf,
   withSites,
@@ -22,7 +23,7 @@ import {
 } from '../envs/index.ts';
 import type { EgressRule } from '../sandbox/index.ts';
 import { contentHash } from './content-hash.ts';
-import { environmentSettings, type EnvironmentSettings } from './environment-settings.ts';
+import { environmentSettings, taskFileSettings, type EnvironmentSettings } from './environment-settings.ts';
 import { openGraderJudges } from './judge-option.ts';
 import {
   policies,
@@ -32,6 +33,7 @@ import {
   type OpenedEnvironment,
   type OpenEnvironmentOptions,
 } from './opened-environment.ts';
+import { beforeSecondsOf, prepareTasks } from './task-file-preparation.ts';
 import { openRows } from './task-source.ts';
 import { openWebsites } from './website-environments.ts';
 
@@ -47,6 +49,7 @@ export async function openTaskFile(options: OpenEnvironmentOptions): Promise<Ope
   refuseWithoutJudge(tasks, config);
   const specs = webTasksOf(tasks);
   const judges = await taskJudges(config);
+  const { begin, network } = taskFileBegin(await prepareTasks(tasks, config, signal));
   return openWebsites(
     {
       name: 'tasks',
@@ -54,9 +57,16 @@ export async function openTaskFile(options: OpenEnvironmentOptions): Promise<Ope
       tasks: specs.map((spec, i) => ({ ...spec, ...placeOf(tasks[i]) })),
       egress: tasks.flatMap(({ startUrls }) => startUrls.flatMap(ownHost)),
       allow: '*',
-      verify: taskFileVerifier(tasks, { judges: judges.asked }),
+      ...(config.beforeEach === undefined ? {} : { sessions: 1, beginMs: 1000 * beforeSecondsOf(config) }),
+      begin,
+      verify: taskFileVerifier(tasks, { judges: judges.asked, network }),
       ...(judges.facts === undefined ? {} : { judge: judges.facts }),
-      noted: { env: config.env, ...(config.site === undefined ? {} : { site: config.site }) },
+      noted: {
+        env: config.env,
+        ...Object.fromEntries(
+          taskFileSettings.flatMap((name) => (config[name] === undefined ? [] : [[name, config[name]]])),
+        ),
+      },
     },
     options,
   );

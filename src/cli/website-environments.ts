@@ -8,16 +8,16 @@ import {
   WEB_TASK,
   webTask,
   type Verifier,
-  type WebInstance,
-  type WebSuite,
+  type BegunEpisode,
   type WebTaskConfig,
+  type WebTaskEnvOptions,
   type WebTaskSpec,
 } from '../envs/index.ts';
 import type { Judge } from '../judges/index.ts';
 import type { Deadlines } from '../rollout/index.ts';
 import type { EgressRule } from '../sandbox/index.ts';
 import { egressRules } from './egress-option.ts';
-import { pageSettings, webLimits } from './environment-settings.ts';
+import { pageSettings, taskFileSettings, webLimits, type EnvironmentSettings } from './environment-settings.ts';
 import { openJudge } from './judge-option.ts';
 import {
   policies,
@@ -41,11 +41,12 @@ export async function openWebSuiteEnvironment(
   options: OpenEnvironmentOptions,
 ): Promise<OpenedEnvironment> {
   refuseOutOfReach(options.config);
+  refuseTaskFileSettings(options.config);
   const suite = await open({ port: options.config.sitesPort });
   try {
     const { description, tasks, egress, policies: known } = suite;
     const { env: name } = options.config;
-    const begin: WebSuite['begin'] = (id, at) => suite.begin(id, at);
+    const begin: WebsiteParts['begin'] = (id, at) => suite.begin(id, at);
     const parts = { name, version: description.version, tasks, egress, begin };
     const opened = await openWebsites(parts, options);
     const { env } = opened;
@@ -68,9 +69,15 @@ export function openOneTask(
   task: { readonly url: string; readonly instruction: string },
   options: OpenEnvironmentOptions,
 ): Promise<OpenedEnvironment> {
+  refuseTaskFileSettings(options.config);
   const id = webTask(task).id.slice(WEB_TASK.length + 1);
   const tasks = [{ ...task, id, split: null, group: id }];
   return openWebsites({ name: WEB_TASK, version: '1', tasks, egress: [], allow: '*', sessions: 1 }, options);
+}
+
+function refuseTaskFileSettings(config: EnvironmentSettings): void {
+  const given = taskFileSettings.find((name) => config[name] !== undefined);
+  if (given !== undefined) throw withoutEffect(given, `for tasks:<file>, not for ${config.env}`);
 }
 
 export type WebsiteParts = {
@@ -82,7 +89,9 @@ export type WebsiteParts = {
   readonly allow?: string;
   /** Where --sessions says nothing. */
   readonly sessions?: number;
-  readonly begin?: WebSuite['begin'];
+  readonly begin?: NonNullable<WebTaskEnvOptions['begin']>;
+  /** Milliseconds that `begin` may take beside what a page takes. */
+  readonly beginMs?: number;
   /** Of tasks that `begin` brings no grader for. */
   readonly verify?: Verifier;
   /** Whom `verify` asks, where it asks models itself: no other judge is opened then. */
@@ -98,9 +107,13 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
       throw withoutEffect(key, `for pages of one browser; ${name} has --sessions`);
     }
   }
-  if (config.reward === 'rubric') {
+  if (config.reward === 'rubric' && !tasks.every(({ rubric }) => rubric !== undefined)) {
+    const without = tasks.filter(({ rubric }) => rubric === undefined).length;
     const where = 'tasks:<file> with --judge-model and no --reward asks for the facts of its tasks';
-    throw withoutEffect('reward rubric', `for \`tabwright judge --rubrics\`, no tasks have one here; ${where}`);
+    throw withoutEffect(
+      'reward rubric',
+      `for tasks with a rubric, which ${without} of ${tasks.length} have not; ${where}`,
+    );
   }
   const { pool, profile = 'train', unsafeLocal = false } = config;
   const sessions = config.sessions ?? parts.sessions ?? SESSIONS;
@@ -151,7 +164,11 @@ export async function openWebsites(parts: WebsiteParts, options: OpenEnvironment
         reward,
         ...(named === undefined ? {} : { judgePrompts: named.promptHash }),
       },
-      deadlines: webDeadlines({ ...limits, acquireMs, judgeMs: named?.deadlineMs ?? 0 }),
+      deadlines: webDeadlines({
+        ...limits,
+        acquireMs: acquireMs + (parts.beginMs ?? 0),
+        judgeMs: named?.deadlineMs ?? 0,
+      }),
       [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
     };
   } catch (error) {
@@ -175,14 +192,15 @@ export function graded({
     ...(begin === undefined
       ? {}
       : {
-          begin: async (id, at): Promise<WebInstance> => {
+          begin: async (id, at): Promise<BegunEpisode> => {
             const instance = await begin(id, at);
-            if (judged === undefined) return instance;
+            const own = instance.verify;
+            if (judged === undefined || own === undefined) return instance;
             return {
               startUrl: instance.startUrl,
               // A site of ours that failed is no failure of the agent's: its own check throws then, before a judge is paid.
               verify: async (end, call) => {
-                const { success, reward } = await instance.verify(end, call);
+                const { success, reward } = await own(end, call);
                 const verdict = await judged(end, call);
                 return { ...verdict, details: { ...verdict.details, byCode: { success, reward } } };
               },

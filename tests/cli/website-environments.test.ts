@@ -33,8 +33,8 @@ async function judgedBy(own: Verifier) {
         [Symbol.asyncDispose]: () => Promise.resolve(),
       }),
   });
-  const { verify } = await begin!('a', { signal });
-  return { server, verify };
+  const { verify: begun } = await begin!('a', { signal, session: END.session });
+  return { server, verify: begun! };
 }
 
 test('the verdict of the suite’s own grader is kept beside the judge’s, which counts', async () => {

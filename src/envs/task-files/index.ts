@@ -14,6 +14,7 @@ export { describeProblem, type FieldProblem } from './row-problems.ts';
 export { findSites, placeholdersOf, withSites, type SiteSources, type SiteUrls } from './sites.ts';
 export { domainOf, splitTasks, type SplitOptions, type TaskSplit } from './split.ts';
 export * from './grade/index.ts';
+export * from './live/index.ts';
 export { takeSnapshot, type TakeSnapshotOptions } from './take-snapshot.ts';
 export { taskFileVerifier, webTasksOf, type TaskFileVerifierOptions, type TaskJudges } from './verifier.ts';
 export { countsOf, needsOf, unsupportedOf, type TaskCounts, type Unsupported } from './summary.ts';

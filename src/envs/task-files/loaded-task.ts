@@ -30,6 +30,10 @@ export type LoadedTask = {
   readonly needs: TaskNeeds;
   /** All must hold. Empty: nobody has said how it is judged. */
   readonly checks: readonly Check[];
+  /** What a judge of the whole goes by, instead of its own criteria. */
+  readonly criteria?: string;
+  /** For judges that go by facts. */
+  readonly rubric?: readonly FactGroup[];
 };
 
 /** What has to be there before the episode; null and false where nothing is asked for. */

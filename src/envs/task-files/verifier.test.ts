@@ -5,7 +5,9 @@ import { TabwrightError } from '../../core/index.ts';
 import { NOTHING_SPENT, type Judge, type Judgement, type TextJudge } from '../../judges/index.ts';
 import type { EpisodeEnd } from '../web-task/index.ts';
 import { NO_NEEDS, type Check, type LoadedTask } from './loaded-task.ts';
-import { taskFileVerifier, type TaskJudges } from './verifier.ts';
+import { loadTasks } from './load.ts';
+import { parseRows } from './read-rows.ts';
+import { taskFileVerifier, webTasksOf, type TaskJudges } from './verifier.ts';
 
 const { signal } = new AbortController();
 const spent = { details: {}, spending: NOTHING_SPENT, cached: false };
@@ -87,6 +89,26 @@ describe('each question goes to its judge', () => {
     expect(await verify(rubric(false), judges(NO).given)).toMatchObject({ success: true });
     expect(await verify(rubric(false), judges(YES).given)).toMatchObject({ success: false });
   });
+});
+
+it('a task’s own criteria stand before known answers, and go with the task to whoever judges it', async () => {
+  const { asked, given } = judges(YES);
+  const task = { ...taskWith(outcome), criteria: 'It must be the lamp.', rubric: groups };
+  await taskFileVerifier([task], { judges: given })(END, { signal });
+  expect(asked).toEqual([['webjudge', expect.objectContaining({ criteria: 'It must be the lamp.' })]]);
+  expect(webTasksOf([task, taskWith(outcome)])).toMatchObject([
+    { criteria: 'It must be the lamp.', rubric: groups },
+    {},
+  ]);
+  expect(webTasksOf([taskWith(outcome)])[0]).not.toHaveProperty('rubric');
+});
+
+it('our own rows say them: groups without an id are numbered', async () => {
+  const row = { id: 1, url: 'http://a.test/', instruction: 'x', criteria: 'c', rubric: [{ facts: ['f'] }] };
+  const [task] = loadTasks(await parseRows('t', Buffer.from(JSON.stringify([row]))));
+  expect(task).toMatchObject({ criteria: 'c', rubric: [{ id: '1', description: '', facts: ['f'] }] });
+  const empty = { ...row, rubric: [{ facts: [] }] };
+  expect(() => loadTasks({ name: 't', container: 'json', rows: [{ where: 'row 1', value: empty }] })).toThrow(/rubric/);
 });
 
 it.each<[string, Check]>([

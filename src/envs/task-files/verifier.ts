@@ -20,13 +20,20 @@ export type TaskJudges = {
 
 export type TaskFileVerifierOptions = {
   readonly judges?: TaskJudges;
-  /** What went over the network in an episode, where somebody wrote it down. */
-  readonly network?: (end: EpisodeEnd) => Promise<readonly NetworkEvent[]>;
+  /** What went over the network in an episode, where somebody wrote it down; more than is kept is nobody's way out. */
+  readonly network?: (
+    end: EpisodeEnd,
+    options: { readonly signal: AbortSignal },
+  ) => Promise<readonly NetworkEvent[] | 'too-many' | undefined>;
 };
 
 /** Tasks as `createWebTaskEnv` takes them; a task that starts in several tabs starts in the first. */
 export function webTasksOf(tasks: readonly LoadedTask[]): readonly WebTaskSpec[] {
-  return tasks.map(({ id, startUrls, instruction }) => ({ id, url: startUrls[0], instruction }));
+  return tasks.map(({ id, startUrls, instruction, criteria, rubric }) => ({
+    ...{ id, url: startUrls[0], instruction },
+    ...(criteria === undefined ? {} : { criteria }),
+    ...(rubric === undefined ? {} : { rubric }),
+  }));
 }
 
 /** Addresses must be filled in; see `withSites`. */
@@ -41,7 +48,9 @@ export function taskFileVerifier(tasks: readonly LoadedTask[], options: TaskFile
         details: { task: end.task.id },
       });
     }
-    const network = await options.network?.(end);
+    const network = await options.network?.(end, { signal });
+    if (network === 'too-many')
+      return { success: false, reward: 0, details: { problem: 'too many requests were sent' } };
     const snapshot = await takeSnapshot(task, {
       answer: end.answer,
       session: end.session,
@@ -55,7 +64,7 @@ export function taskFileVerifier(tasks: readonly LoadedTask[], options: TaskFile
       spent = addSpending(spent, judgement.spending);
     };
     const { success, details } = await gradeSnapshot(task, snapshot, {
-      judge: asking(options.judges ?? {}, end, spend),
+      judge: asking(options.judges ?? {}, { end, own: task.criteria }, spend),
       signal,
     });
     const seen: JsonObject = spent.calls === 0 ? details : { ...details, judge: { ...spent } };
@@ -65,7 +74,7 @@ export function taskFileVerifier(tasks: readonly LoadedTask[], options: TaskFile
 
 function asking(
   { text, episode, rubric }: TaskJudges,
-  end: EpisodeEnd,
+  { end, own }: { readonly end: EpisodeEnd; readonly own: string | undefined },
   onJudgement: (judgement: Judgement) => void,
 ): AskJudge {
   const decided = (judgement: Judgement): boolean => {
@@ -95,16 +104,18 @@ function asking(
       case 'facts':
         return decided(await needed(rubric, question).judge({ ...about, rubric: question.groups }, call));
       case 'outcome':
-        return decided(await needed(episode, question).judge({ ...about, ...criteriaOf(question) }, call));
+        return decided(await needed(episode, question).judge({ ...about, ...criteriaOf(question, own) }, call));
       default:
         return question satisfies never;
     }
   };
 }
 
-function criteriaOf({ references, note }: Extract<JudgeQuestion, { readonly about: 'outcome' }>): {
-  readonly criteria?: string;
-} {
+function criteriaOf(
+  { references, note }: Extract<JudgeQuestion, { readonly about: 'outcome' }>,
+  own: string | undefined,
+): { readonly criteria?: string } {
+  if (own !== undefined) return { criteria: own };
   if (references.length === 0) return {};
   const known = references.map((reference) => `- ${reference}`).join('\n');
   return {

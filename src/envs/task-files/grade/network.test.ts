@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NetworkCheck } from '../loaded-task.ts';
+import { eventOfExchange, postFields, type Exchange } from './exchange.ts';
 import { networkEventsOfHar } from './har.ts';
 import { networkProblem } from './network.ts';
 import type { NetworkEvent } from './snapshot.ts';
@@ -111,6 +112,55 @@ it('a request that must not be sent', () => {
   expect(holds({ mustNotExist: true })).toBe(true);
   expect(holds({ mustNotExist: true }, {})).toBe(false);
   expect(holds({ mustNotExist: true }, { url: `${SITE}/other` })).toBe(true);
+  // Whatever else it said, and however it was answered.
+  expect(holds({ mustNotExist: true }, { post: { 'group[name]': 'other' }, status: 500 }, { url: `${SITE}/x` })).toBe(
+    false,
+  );
+});
+
+it('the last request counts among those from the page that is named', () => {
+  const check = { headers: { referer: `${SITE}/groups/new` } };
+  const from = (referer: string, name: string) => ({ headers: { referer }, post: { 'group[name]': name } });
+  expect(holds(check, from(`${SITE}/groups/new`, 'web agents'), from(`${SITE}/admin`, 'other'))).toBe(true);
+  expect(holds(check, from(`${SITE}/groups/new`, 'web agents'), from(`${SITE}/groups/new?x=1`, 'other'))).toBe(false);
+  expect(holds(check, from(`${SITE}/admin`, 'web agents'))).toBe(false);
+});
+
+it('parts of pages are no requests of a check', () => {
+  const check = { urls: [`^${SITE}/groups/.*$`], method: 'GET', status: 200, post: {} };
+  const page = { url: `${SITE}/groups/12?tab=members`, method: 'GET', status: 200, post: null };
+  const own = { query: { tab: 'members' } };
+  expect(holds({ ...check, ...own }, page, { ...page, url: `${SITE}/groups/logo.png?v=2` })).toBe(true);
+  expect(holds({ ...check, ...own }, page, { ...page, url: `${SITE}/groups/logo?v=2` })).toBe(false);
+});
+
+it.each<[string, object, Partial<Exchange>, boolean]>([
+  ['plain http', { accept: 'text/html,*/*' }, {}, true],
+  ['a script’s request', { accept: '*/*' }, {}, false],
+  ['a form that is sent', { accept: 'text/html,*/*' }, { method: 'POST' }, false],
+  [
+    'a link',
+    { accept: 'text/html', 'sec-fetch-user': '?1', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' },
+    {},
+    true,
+  ],
+  [
+    'a link in a frame',
+    { accept: 'text/html', 'sec-fetch-user': '?1', 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' },
+    {},
+    false,
+  ],
+  ['no headers, a page', {}, { document: true }, true],
+  ['no headers, no page', {}, {}, false],
+])('whether a page was opened: %s', (_, headers, more, opened) => {
+  const plain = { url: SITE, method: 'GET', status: 200, post: null, response: null, setCookies: [], document: false };
+  expect(eventOfExchange({ ...plain, headers: headers as Record<string, string>, ...more }).navigation).toBe(opened);
+});
+
+it('of several fields of one name the first counts in a plain form, the last in one of parts', () => {
+  const part = (value: string): string => `--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n${value}\r\n`;
+  expect(postFields('application/x-www-form-urlencoded', 'a=1&a=2&b=')).toEqual({ a: '1', b: '' });
+  expect(postFields('multipart/form-data; boundary=B', `${part('1')}${part('2')}--B--`)).toEqual({ a: '2' });
 });
 
 it('the page that was opened last counts, where the task is to get there', () => {
@@ -152,7 +202,7 @@ it('a HAR file gives the same events', () => {
     method: 'POST',
     status: 302,
     headers: { referer: SITE },
-    post: { 'group[name]': 'web agents', tag: ['a', 'b'] },
+    post: { 'group[name]': 'web agents', tag: 'a' },
     response: null,
     cookies: { mode: 'is dark' },
     navigation: false,

@@ -8,24 +8,38 @@ import { isSimplePath, valueAt } from './json-path.ts';
 import type { NetworkEvent } from './snapshot.ts';
 import { isEmpty, isPattern, sameTyped } from './typed-values.ts';
 
+/** Parts of pages: no check means them, and no pattern finds them. */
+const PARTS = /\.(?:css|js|png|jpe?g|gif|svg|woff2?|ttf|ico|webp)$/u;
+
 /** What does not hold; undefined where it does. */
-export function networkProblem(check: NetworkCheck, events: readonly NetworkEvent[]): string | undefined {
+export function networkProblem(check: NetworkCheck, all: readonly NetworkEvent[]): string | undefined {
+  const events = all.filter(({ url }) => !PARTS.test(url.split(/[?#]/u)[0]));
+  if (check.mustNotExist && !check.lastNavigation) {
+    // Whatever else it says: a request of this kind is one too many.
+    return theirs(check, events).length === 0 ? undefined : 'a request was sent that must not be sent';
+  }
   const candidates = check.lastNavigation
     ? events.filter(({ navigation }) => navigation).slice(-1)
     : theirs(check, events);
   const looked = check.lastOnly ? candidates.slice(-1) : candidates;
   const found = looked.filter((event) => fieldProblem(check, event) === undefined);
-  if (check.mustNotExist) return found.length === 0 ? undefined : 'a request was sent that must not be sent';
+  if (check.mustNotExist) return found.length === 0 ? undefined : 'the page was opened that must not be opened';
   if (found.length > 0) return undefined;
   if (looked.length === 0) return 'no such request was sent';
   return fieldProblem(check, looked[looked.length - 1]);
 }
 
-/** Requests that are meant: the same method and the same path, whatever else they say. */
-function theirs({ method, urls }: NetworkCheck, events: readonly NetworkEvent[]): readonly NetworkEvent[] {
+/** Requests that are meant: the same method, the same path and from the same page, whatever else they say. */
+function theirs({ method, urls, headers }: NetworkCheck, events: readonly NetworkEvent[]): readonly NetworkEvent[] {
+  const [, from] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'referer') ?? [];
+  const pages = [from ?? []].flat().filter((one) => typeof one === 'string');
   return events.filter(
     (event) =>
-      (method === null || event.method.toUpperCase() === method) && urls.some((url) => samePath(url, event.url)),
+      (method === null || event.method.toUpperCase() === method) &&
+      urls.some((url) => samePath(url, event.url)) &&
+      (pages.length === 0 ||
+        event.headers['referer'] === undefined ||
+        pages.some((page) => samePath(page, event.headers['referer']))),
   );
 }
 

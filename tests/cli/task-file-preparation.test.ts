@@ -1,0 +1,75 @@
+// What flags do before tasks of a file: commands of the user's, with deadline and clear failure, and signed-in states by site.
+
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadTasks, parseRows, type LoadedTask } from '../../src/envs/index.ts';
+import { runBefore } from '../../src/cli/before-command.ts';
+import { prepareTasks } from '../../src/cli/task-file-preparation.ts';
+
+const { signal } = new AbortController();
+let folder: string;
+let tasks: readonly LoadedTask[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tabwright-before-'));
+  const row = { id: 'one', url: 'https://shop.example/a', instruction: 'Look.', answer: 'x' };
+  tasks = loadTasks(await parseRows('t', Buffer.from(JSON.stringify([row]))));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('a command before tasks', () => {
+  test('runs once, and before every task, which it is told of', async () => {
+    const said = join(folder, 'said.txt');
+    const before = `echo once >> ${said}`;
+    const beforeEach = `echo "$TABWRIGHT_TASK $TABWRIGHT_SITES $TABWRIGHT_START_URL" >> ${said}`;
+    const { reset } = await prepareTasks(tasks, { before, beforeEach }, signal);
+    for (const task of [tasks[0], tasks[0]]) await reset!(task, { signal });
+    const each = 'one shop.example https://shop.example/a';
+    expect((await readFile(said, 'utf8')).trim().split('\n')).toEqual(['once', each, each]);
+  });
+
+  test('that fails says how, with its last words; keys of this process do not reach it', async () => {
+    process.env['TABWRIGHT_TEST_SECRET'] = 'secret';
+    const command = 'echo "[$TABWRIGHT_TEST_SECRET]"; echo "no such container" >&2; exit 3';
+    await expect(runBefore({ command, seconds: 60, env: {}, signal })).rejects.toMatchObject({
+      boundary: 'env',
+      code: 'before-failed',
+      message: expect.stringMatching(/ended with 3: .*\n\[\]\nno such container$/s) as string,
+    });
+    delete process.env['TABWRIGHT_TEST_SECRET'];
+  });
+
+  test('that does not end is ended, with everything that it started', async () => {
+    const late = join(folder, 'late.txt');
+    const command = `(sleep 3; echo late > ${late}) & sleep 600`;
+    await expect(runBefore({ command, seconds: 1, env: {}, signal })).rejects.toThrow(/did not end within 1 s/);
+    await runBefore({ command: 'sleep 4', seconds: 60, env: {}, signal });
+    await expect(readFile(late)).rejects.toThrow(/ENOENT/);
+  });
+
+  test('that brings a site back is refused where others play there meanwhile', async () => {
+    const given = { beforeEach: 'true', sessions: 2 };
+    await expect(prepareTasks(tasks, given, signal)).rejects.toThrow(/--before-each with --sessions 2/);
+    await expect(prepareTasks(tasks, { beforeSeconds: 5 }, signal)).rejects.toThrow(/--before-seconds is for --before/);
+  });
+});
+
+describe('signed-in states', () => {
+  const write = async (name: string, value: unknown): Promise<string> => {
+    const path = join(folder, name);
+    await writeFile(path, JSON.stringify(value));
+    return path;
+  };
+
+  test('are of a site, or of all; a site that no task has is a mistake', async () => {
+    const cookie = { name: 'who', value: 'ann', domain: 'shop.example', path: '/' };
+    const [one, all] = [await write('one.json', { cookies: [cookie] }), await write('all.json', { cookies: [cookie] })];
+    const { states } = await prepareTasks(tasks, { storageState: `Shop.example=${one},${all}` }, signal);
+    expect([...states!.keys()]).toEqual(['shop.example', '*']);
+    expect(states!.get('*')!.cookies[0]).toMatchObject({ name: 'who', expires: -1 });
+    const refused = (storageState: string) => prepareTasks(tasks, { storageState }, signal);
+    await expect(refused(`gitlab=${one}`)).rejects.toThrow(/no task is on "gitlab"; their sites are shop\.example/);
+    await expect(refused(join(folder, 'none.json'))).rejects.toThrow(/none\.json cannot be read/);
+  });
+});

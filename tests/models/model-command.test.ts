@@ -118,7 +118,15 @@ it('every command of the guide does what it says', { timeout: 240_000 }, async (
   const outputs: string[] = [];
   for (const command of commands) outputs.push(await run(command));
   expect(outputs[0]).toMatch(/family +qwen3[\s\S]*context +32,768 tokens[\s\S]*licence +Apache-2.0/);
-  expect(outputs[1]).toMatch(/renderer +smollm2[\s\S]*LoRA training +about/);
+  expect(outputs[0]).toMatch(/parameters +8\.19 B\nactive parameters +8\.19 B/);
+  expect(await run('tabwright model info --name Qwen/Qwen3-30B-A3B')).toMatch(
+    /renderer +qwen3 \(also qwen3\+no-thinking\)[\s\S]*parameters +30\.50 B\nactive parameters +3\.30 B/,
+  );
+  // The figures of a model that is there are its own: 17,568 floats, a context of 128.
+  expect(outputs[1]).toMatch(/family +smollm2\nrenderer +smollm2[\s\S]*context +128 tokens\nparameters +0\.0 M/);
+  expect(outputs[1]).toMatch(
+    /licence +Apache-2\.0[\s\S]*sampling takes +about 0\.3 GB[\s\S]*LoRA training +about 0\.\d GB/,
+  );
 
   expect((await readPeftAdapter('my-adapter')).baseModel).toBe(REPO);
   const merged = await openModelFolder('my-model');

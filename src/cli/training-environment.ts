@@ -3,11 +3,17 @@
 
 import { z } from 'zod';
 import { TabwrightError, type Env, type Task } from '../core/index.ts';
-import { CLICK_CHECKBOXES, createPuzzle } from '../envs/index.ts';
+import { CLICK_CHECKBOXES, createPuzzle, MINIWOB } from '../envs/index.ts';
 import type { Deadlines } from '../rollout/index.ts';
 import { createTaskListSampler, createTaskSampler, type RlOptions, type TaskSampler } from '../train/index.ts';
 import { wantedBoxes } from './click-checkboxes.ts';
-import { environmentSettings, type EnvironmentSettings } from './environment-settings.ts';
+import {
+  environmentSettings,
+  pageSettings,
+  taskFileSettings,
+  websiteSettings,
+  type EnvironmentSettings,
+} from './environment-settings.ts';
 import { openEnvironment, readTasks } from './environments.ts';
 import type { OpenedEnvironment } from './opened-environment.ts';
 import type { ChatSettings } from './chat-policy.ts';
@@ -51,6 +57,31 @@ export function collectionTasks(options: TrainingTasksOptions, episodes: number)
     .slice(0, episodes);
 }
 
+/**
+ * Settings of training and of what `--eval-tasks` names, where that is a file: an environment of its own, which heeds others.
+ * A flag that only one of them heeds is for that one.
+ */
+export function dividedSettings<T extends EnvironmentSettings & { readonly evalTasks?: string | undefined }>(
+  config: T,
+): { readonly training: T; readonly measured: T } {
+  if (config.evalTasks === undefined || !isFile(config.evalTasks)) return { training: config, measured: config };
+  const { env } = config;
+  const onPages = env === CLICK_CHECKBOXES || env === MINIWOB || env.startsWith(`${MINIWOB}/`);
+  const ofFiles: readonly string[] = env.startsWith('tasks:') ? [] : taskFileSettings;
+  return {
+    training: without(config, onPages ? Object.keys(websiteSettings) : ofFiles),
+    measured: without(config, Object.keys(pageSettings)),
+  };
+}
+
+function isFile(source: string): boolean {
+  return /\.(jsonl?|parquet)$/.test(source);
+}
+
+function without<T extends object>(settings: T, names: readonly string[]): T {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name))) as T;
+}
+
 export type Measured = AsyncDisposable & {
   readonly env: Env;
   readonly from: OpenedEnvironment;
@@ -71,7 +102,7 @@ export async function openMeasured(
 ): Promise<Measured | undefined> {
   const { evalTasks: source } = config;
   if (source === undefined) return undefined;
-  if (!/\.(jsonl?|parquet)$/.test(source)) {
+  if (!isFile(source)) {
     return { env: opened.env, from: opened, source, [Symbol.asyncDispose]: async () => undefined };
   }
   const from = await openEnvironment({ config: { ...config, env: `tasks:${source}` }, draws: 'all', signal });

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ProgressEvent } from '../core/index.ts';
+import { TabwrightError, type Env, type ProgressEvent } from '../core/index.ts';
 import { createRun, resumeRun, type RunFolder } from '../store/index.ts';
 import { createFakeTrainer, createToyCheckboxes, createToyRenderer, toyModel } from '../testing/index.ts';
 import { rlConfigSchema } from './rl-config.ts';
@@ -19,9 +19,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function sit(run: RunFolder, { every, stopAfter = Infinity }: { every?: number; stopAfter?: number }) {
+type Sitting = { readonly every?: number; readonly stopAfter?: number; readonly measuredIn?: Env };
+
+async function sit(run: RunFolder, { every, stopAfter = Infinity, measuredIn }: Sitting) {
   const controller = new AbortController();
+  const notes: string[] = [];
   const listener = (event: ProgressEvent): void => {
+    if (event.kind === 'note') notes.push(event.message);
     if (event.kind === 'step-end' && event.done === stopAfter) controller.abort();
   };
   const env = createToyCheckboxes();
@@ -40,7 +44,15 @@ async function sit(run: RunFolder, { every, stopAfter = Infinity }: { every?: nu
       sampleTasks: createTaskListSampler({ tasks, runSeed: 1 }),
       config: rlConfigSchema.parse({ steps: 4, groups: 3, groupSize: 4, learningRate: 0.05 }),
       labels: { reward_source: 'code' },
-      ...(every === undefined ? {} : { evaluation: { every, tasks: [10, 11, 12].map((seed) => env.task(seed)) } }),
+      ...(every === undefined
+        ? {}
+        : {
+            evaluation: {
+              every,
+              tasks: [10, 11, 12].map((seed) => env.task(seed)),
+              ...(measuredIn === undefined ? {} : { env: measuredIn }),
+            },
+          }),
     });
   } catch (error) {
     if (!controller.signal.aborted) throw error;
@@ -48,7 +60,7 @@ async function sit(run: RunFolder, { every, stopAfter = Infinity }: { every?: nu
   const rows = (await run.readMetrics()).map((row) =>
     Object.fromEntries(Object.entries(row).filter(([name]) => !name.includes('time/'))),
   );
-  return { rows, weights: trainer.weights(), rollouts: await run.listRollouts() };
+  return { rows, notes, weights: trainer.weights(), rollouts: await run.listRollouts() };
 }
 
 const start = (name: string): Promise<RunFolder> => createRun(join(folder, name), { config: {} });
@@ -85,4 +97,44 @@ it.each([1, 2, 4])('interrupted after step %d and gone on with, it has the same 
   expect(resumed.weights).toEqual(expected.weights);
   // Gone on with once more, nothing is measured again.
   expect((await sit(again, { every: 2 })).rows).toEqual(expected.rows);
+});
+
+/** Where no episode can be opened from the second measurement on. */
+function breaking(error: Error, from: number): Env {
+  const env = createToyCheckboxes();
+  let opened = 0;
+  return {
+    ...env,
+    open: (task, call) => (opened++ < from ? env.open(task, call) : Promise.reject(error)),
+  };
+}
+
+it('one that breaks is noted with its reason, and what is learned is learned all the same', async () => {
+  await using run = await start('broken');
+  await using plain = await start('whole beside it');
+  const gone = new TabwrightError('browser', 'the browser is gone', { code: 'browser-died' });
+  const { rows, notes, weights } = await sit(run, { every: 2, measuredIn: breaking(gone, 3) });
+  const whole = await sit(plain, { every: 2 });
+  expect(weights).toEqual(whole.weights);
+  expect(measured(rows)).toEqual([0]);
+  expect(rows.map((row) => [row['test/failed'], row['test/failure']])).toEqual(
+    [undefined, undefined, 1, undefined, 1].map((failed) => [
+      failed,
+      failed && (expect.stringMatching(/^[a-z]+\/.*the browser is gone/) as unknown),
+    ]),
+  );
+  expect(notes.filter((text) => /^The measurement at step [24] failed/.test(text))).toHaveLength(2);
+  // Gone on with, the last one is made anew: no step is left that could be disturbed by it.
+  await run[Symbol.asyncDispose]();
+  await using again = await resumeRun(run.dir, { config: {} });
+  const resumed = await sit(again, { every: 2 });
+  expect(measured(resumed.rows)).toEqual([0, 4]);
+  expect(resumed.rows.at(-1)).toEqual(whole.rows.at(-1));
+});
+
+it('one whose configuration cannot work ends the run before the first step', async () => {
+  await using run = await start('misconfigured');
+  const wrong = new TabwrightError('config', 'these tasks need a judge', { code: 'no-judge' });
+  await expect(sit(run, { every: 2, measuredIn: breaking(wrong, 0) })).rejects.toThrow('these tasks need a judge');
+  expect(await run.readMetrics()).toEqual([]);
 });

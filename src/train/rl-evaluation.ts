@@ -1,7 +1,7 @@
 // Held-out measurements of the policy-gradient loop: before every n-th update, and after the last one. Their figures stand
 // in the rows of `metrics.jsonl` under `test/`, their episodes in files of their own. Nothing is learned from them.
 
-import type { Trajectory } from '../core/index.ts';
+import { TabwrightError, type Trajectory } from '../core/index.ts';
 import { rolloutMetrics } from '../algorithms/index.ts';
 import { runEpisodes } from '../rollout/index.ts';
 import { failureMetrics } from './stage-episodes.ts';
@@ -13,8 +13,37 @@ export function isMeasured({ every }: RlEvaluation, step: number, steps: number)
   return step % every === 0 || step === steps;
 }
 
-/** Plays the tasks with the weights as they are, writes the episodes, and gives the figures. */
-export async function measure(
+export type Measurement = {
+  readonly figures: Readonly<Record<string, number>>;
+  /** Why there are none but `test/failed`. */
+  readonly failure?: string;
+};
+
+/**
+ * Plays the tasks with the weights as they are, writes the episodes, and gives the figures. What breaks there is noted and
+ * costs this one measurement, not the training; a configuration that cannot work, and a disk that takes nothing, end it.
+ */
+export async function measure(options: RlOptions, evaluation: RlEvaluation, step: number): Promise<Measurement> {
+  const { run, signal, listener } = options;
+  try {
+    return { figures: await play(options, evaluation, step) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof TabwrightError && (error.boundary === 'config' || error.boundary === 'store')) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    const failure = error instanceof TabwrightError ? `${error.boundary}/${error.code}: ${message}` : message;
+    const note = {
+      kind: 'note',
+      level: 'warning',
+      message: `The measurement at step ${step} failed, and training goes on without it: ${failure}`,
+    } as const;
+    run?.appendEvent(note);
+    listener?.(note);
+    return { figures: { 'test/failed': 1 }, failure };
+  }
+}
+
+async function play(
   options: RlOptions,
   evaluation: RlEvaluation,
   step: number,
@@ -26,11 +55,33 @@ export async function measure(
     runEpisodes(
       tasks.map((task) => ({ task, member: 0 })),
       // Always step 0: the draws of one measurement are those of the next, so that they differ by the weights alone.
-      { ...rollout, env, policy: { sampler, renderer }, sampling, runSeed, stage, step: 0, signal, now },
+      {
+        ...rollout,
+        ...evaluation.rollout,
+        env,
+        policy: { sampler, renderer },
+        sampling,
+        runSeed,
+        stage,
+        step: 0,
+        signal,
+        now,
+      },
     ),
   );
   await run?.writeRollouts(evaluationName(options.stage, step), trajectories);
+  refuseNone(trajectories);
   return evaluationMetrics(trajectories, { failures, seconds });
+}
+
+/** A few episodes that break off are counted; figures of none would be no figures. */
+function refuseNone(trajectories: readonly Trajectory[]): void {
+  const [first] = trajectories.map(({ outcome }) => outcome);
+  if (first?.kind !== 'invalid' || trajectories.some(({ outcome }) => outcome.kind !== 'invalid')) return;
+  const { boundary, code, message } = first;
+  throw new TabwrightError(boundary, `none of ${trajectories.length} episodes came to an end; the first: ${message}`, {
+    code,
+  });
 }
 
 /** Names the episodes of the measurement before `step`. */

@@ -15,6 +15,8 @@ export type RlEvaluation = {
   readonly every: number;
   /** Default: as in training. */
   readonly sampling?: RolloutOptions['sampling'];
+  /** Default: as in training. */
+  readonly rollout?: Pick<RolloutOptions, 'deadlines' | 'tokenBudget'>;
 };
 
 export type RlOptions = TrainingContext & {

@@ -8,7 +8,7 @@ import type { GroupsResult } from '../rollout/index.ts';
 import { createRng } from '../util/index.ts';
 import { saveCheckpoint } from './checkpoints.ts';
 import { DEFAULT_CALL_MS, trainerWithDeadlines } from './call-deadlines.ts';
-import { isMeasured, measure } from './rl-evaluation.ts';
+import { isMeasured, measure, type Measurement } from './rl-evaluation.ts';
 import type { RlOptions } from './rl-options.ts';
 import { resumeRl } from './rl-resume.ts';
 import { openRlRollouts, type RlRollouts } from './rl-rollouts.ts';
@@ -24,8 +24,11 @@ export async function rl(given: RlOptions): Promise<void> {
   const { stepsOffPolicy = 0, saveEvery = 1 } = options;
   checkPace(stepsOffPolicy, saveEvery);
   const { firstStep, samplers } = await resumeRl({ ...options, stepsOffPolicy });
-  // The row after the last step is that of the last measurement, which is made once.
-  await run?.truncateMetrics((row) => row.stage !== stage || row.step < firstStep || row.step === config.steps);
+  // The row after the last step is that of the last measurement, which is made once unless it failed.
+  await run?.truncateMetrics(
+    (row) =>
+      row.stage !== stage || row.step < firstStep || (row.step === config.steps && row['test/failed'] === undefined),
+  );
   if (firstStep >= config.steps) return measureLast(options);
 
   listener?.({ kind: 'stage-start', stage, title, total: config.steps, unit: 'steps' });
@@ -35,7 +38,7 @@ export async function rl(given: RlOptions): Promise<void> {
   for (let step = firstStep; step < config.steps; step++) {
     for (let ahead = step; ahead < Math.min(config.steps, step + stepsOffPolicy + 1); ahead++)
       await rollouts.begin(ahead);
-    const { metrics, groups, sampledTokens } = await rlStep({ options, rollouts, step, now });
+    const { metrics, failure, groups, sampledTokens } = await rlStep({ options, rollouts, step, now });
     success = metrics['env/all/success'] ?? NaN;
     if (run !== undefined) {
       const name = `${stage}-${String(step).padStart(6, '0')}`;
@@ -43,7 +46,7 @@ export async function rl(given: RlOptions): Promise<void> {
         name,
         groups.flatMap(({ trajectories }) => trajectories),
       );
-      run.appendMetrics({ stage, step, ...options.labels, ...metrics });
+      run.appendMetrics({ stage, step, ...options.labels, ...failure, ...metrics });
       const batch = step + 1;
       const final = batch === config.steps;
       if (final || batch % saveEvery === 0) {
@@ -64,7 +67,19 @@ async function measureLast(options: RlOptions): Promise<void> {
   if (evaluation === undefined || run === undefined) return;
   const step = config.steps;
   if ((await run.readMetrics()).some((row) => row.stage === stage && row.step === step)) return;
-  run.appendMetrics({ stage, step, ...labels, 'progress/batch': step, ...(await measure(options, evaluation, step)) });
+  const measurement = await measure(options, evaluation, step);
+  run.appendMetrics({
+    stage,
+    step,
+    ...labels,
+    ...failureOf(measurement),
+    'progress/batch': step,
+    ...measurement.figures,
+  });
+}
+
+function failureOf({ failure }: Measurement): Readonly<Record<string, string>> {
+  return failure === undefined ? {} : { 'test/failure': failure };
 }
 
 /** Playing ahead needs the checkpoint of every step to go on from. */
@@ -79,6 +94,8 @@ function checkPace(stepsOffPolicy: number, saveEvery: number): void {
 
 type RlStepResult = {
   readonly metrics: Readonly<Record<string, number>>;
+  /** Of a measurement, for its row. */
+  readonly failure: Readonly<Record<string, string>>;
   readonly groups: readonly Group[];
   readonly sampledTokens: number;
 };
@@ -97,7 +114,7 @@ async function rlStep({ options, rollouts, step, now }: RlStepOptions): Promise<
   const measured =
     evaluation !== undefined && isMeasured(evaluation, step, config.steps)
       ? await measure(options, evaluation, step)
-      : {};
+      : { figures: {} };
   const result = await rollouts.take(step);
   const trainStart = now();
   const learningRate = learningRateAt(
@@ -125,6 +142,7 @@ async function rlStep({ options, rollouts, step, now }: RlStepOptions): Promise<
   const end = now();
   return {
     groups: result.groups,
+    failure: failureOf(measured),
     sampledTokens: played['env/all/total_ac_tokens'],
     metrics: {
       'progress/batch': step,
@@ -134,7 +152,7 @@ async function rlStep({ options, rollouts, step, now }: RlStepOptions): Promise<
       ...update,
       ...failureMetrics(result.failures),
       ...operationMetrics(result),
-      ...measured,
+      ...measured.figures,
       'time/sampling': result.seconds,
       'time/train': (end - trainStart) / 1000,
       'time/total': (end - start) / 1000,

@@ -11,6 +11,7 @@ import type { CommandSpec } from '../run-command.ts';
 import { modelSettings, policyModelOptions, trainerDeadline } from '../stage-context.ts';
 import { describeTraining } from '../train-plan.ts';
 import {
+  dividedSettings,
   evaluationTasks,
   openMeasured,
   playSettings,
@@ -97,7 +98,8 @@ export const train: CommandSpec<typeof trainSchema> = {
       print(plan.text, plan.data);
       return;
     }
-    await using opened = await openEnvironment({ config, signal });
+    const divided = dividedSettings(config);
+    await using opened = await openEnvironment({ config: divided.training, signal });
     refuseReplyFlag(opened, config);
     await using model = await openPolicyModel(
       name,
@@ -110,7 +112,7 @@ export const train: CommandSpec<typeof trainSchema> = {
     if (!config.anyLearningRate) refuseSupervisedRate(model, loraRank, learningRate);
     const sampleTasks = trainingTasks({ opened, runSeed: seed, firstSeed: trainingSeeds(seed).grpo });
     sampleTasks(0, loop.groups); // too few tasks are told before anything is made
-    await using measured = await openMeasured(opened, { config, signal });
+    await using measured = await openMeasured(opened, { config: divided.measured, signal });
     const evaluation =
       measured === undefined
         ? {}
@@ -119,6 +121,7 @@ export const train: CommandSpec<typeof trainSchema> = {
               env: measured.env,
               tasks: evaluationTasks(measured.from, measured.source, evalEpisodes),
               every: evalEvery ?? EVAL_EVERY,
+              rollout: rolloutLimits(measured.from, model.isSlow),
             },
           };
     const commit = await currentCommit();

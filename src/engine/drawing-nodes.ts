@@ -7,8 +7,8 @@ import { MASKED } from './packing.ts';
 
 /** W: long enough that there are few blocks, short enough that reading one is nothing. */
 const WIDTH = 128;
-/** The largest share of the mass that is asked for: one that rounds to all of it would lie behind the last token. */
-const MOST = 1 - 2 ** -40;
+/** What is left out of a mass at its end: a place that rounds to all of it would lie behind the last token. */
+const REST = 2 ** -40;
 
 /** Columns of the output `draws`. */
 export const DRAWS = { drawn: 0, drawnLogprob: 1, likeliest: 2, likeliestLogprob: 3, columns: 4 } as const;
@@ -64,7 +64,7 @@ export function drawingNodes(g: Graph, logits: Value): void {
     const count = g.node1('ReduceSum', [numbers, axis(1)], ids, { attributes: { keepdims: 1 } });
     return g.node1('Sub', [count, one], ids);
   };
-  const most = g.constant('float64', [], [MOST]);
+  const most = g.constant('float64', [], [1 - REST]);
   const masses = g.node1('Exp', [lines], float(lines.shape));
   const perBlock = exact(
     g.node1('ReduceSum', [masses, axis(2)], float([batch, blocks]), { attributes: { keepdims: 0 } }),
@@ -76,7 +76,10 @@ export function drawingNodes(g: Graph, logits: Value): void {
   const start = g.node1('GatherElements', [blockStarts, block], double([batch, 1]), along);
   const within = exact(line(masses, block));
   const left = g.node1('Sub', [wanted, start], double([batch, 1]));
-  const bound = g.node1('Mul', [sum(within), most], double([batch, 1]));
+  // Not times what is nearly one: the runtime takes that for one and leaves it out.
+  const mass = sum(within);
+  const rest = g.node1('Mul', [mass, g.constant('float64', [], [REST])], double([batch, 1]));
+  const bound = g.node1('Sub', [mass, rest], double([batch, 1]));
   const drawn = token(block, last(starts(within), g.node1('Min', [left, bound], double([batch, 1]))));
 
   // Ids of a vocabulary are exact in single precision.

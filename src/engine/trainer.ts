@@ -25,12 +25,13 @@ import {
 } from './checkpoint.ts';
 import { loraParts, loraSpecs, mergeLora, parseLoraConfig, type LoraConfig } from './lora.ts';
 import { LayeredTraining } from './layered-training.ts';
-import { LOSS_SCALARS, LOSSES_BY_ROW } from './losses.ts';
+import { LOSSES_BY_ROW } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
 import { maskFeeds, packMicroBatches, rowIndicator, type MicroBatch, type ScoredPositions } from './packing.ts';
 import { EmbeddedSampler } from './sampler.ts';
 import { Session, type Feeds, type SessionOptions } from './session.ts';
 import { splitTargets } from './target-columns.ts';
+import { checkCustom, checkCustomDatum, lossScalars } from './trainer-inputs.ts';
 import { trainingGraph } from './training-graph.ts';
 import type { GraphLora } from './transformer.ts';
 import { drawWeights, initWeights, weightFeeds, Weights } from './weights.ts';
@@ -456,50 +457,3 @@ type PassOptions = {
   readonly backward: boolean;
   readonly scored?: ScoredPositions;
 };
-
-/** Loss settings as scalar inputs; a setting that the loss does not have is refused rather than ignored. */
-function lossScalars(loss: LossName, config: LossConfig): Feeds {
-  const defaults: LossConfig = LOSS_SCALARS[loss];
-  const feeds: Record<string, Feeds[string]> = {};
-  for (const [name, value] of Object.entries({ ...defaults, ...config })) {
-    if (!(name in defaults)) {
-      const known = Object.keys(defaults).join(', ') || 'none';
-      throw new TabwrightError('backend', `Loss ${loss} has no setting "${name}"; it has: ${known}.`, {
-        code: 'unknown-loss-setting',
-        details: { loss, name },
-      });
-    }
-    if (!Number.isFinite(value)) {
-      throw new TabwrightError('backend', `Setting "${name}" of loss ${loss} must be a finite number, not ${value}.`, {
-        code: 'bad-loss-setting',
-        details: { loss, name },
-      });
-    }
-    feeds[`loss.${name}`] = { data: Float32Array.of(value), shape: [] };
-  }
-  return feeds;
-}
-
-/** What a custom loss uses of a row is its own affair; a row that brings more expects something that will not happen. */
-function checkCustomDatum({ lossInputs }: Datum, row: number): void {
-  const extra = Object.keys(lossInputs).find((name) => name !== 'targetTokens' && name !== 'weights');
-  if (extra === undefined) return;
-  throw new TabwrightError(
-    'backend',
-    `Training row ${row}: a custom loss takes no input "${extra}", only targetTokens (and weights, for the loss's own use); use it inside the loss.`,
-    { code: 'unknown-loss-input', details: { row, name: extra } },
-  );
-}
-
-function checkCustom(custom: ReturnType<CustomLoss>, logprobs: readonly Float32Array[]): void {
-  const aligned =
-    custom.gradients.length === logprobs.length &&
-    logprobs.every((row, i) => row.length === custom.gradients[i].length);
-  if (aligned) return;
-  const shape = (rows: readonly ArrayLike<number>[]): string => `[${rows.map((row) => row.length).join(', ')}]`;
-  throw new TabwrightError(
-    'backend',
-    `The custom loss returned gradients of lengths ${shape(custom.gradients)} for log-probabilities of lengths ${shape(logprobs)}; they must match.`,
-    { code: 'custom-gradient-shape' },
-  );
-}

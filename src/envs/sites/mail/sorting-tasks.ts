@@ -126,7 +126,7 @@ export const SORTING_TASKS: readonly Template[] = [
       answer: { kind: 'time', value: way === 'moved' ? then : first },
       free: READ_FREELY,
       oracle: `const mail = async (row) => {
-          await fill('q', ${quoted(place)}); await submit('Search'); await leave(() => click('tbody tr:nth-child(' + row + ') a'));
+          await open('Inbox'); await fill('q', ${quoted(place)}); await submit('Search'); await leave(() => click('tbody tr:nth-child(' + row + ') a'));
           return (await read('#text')).match(/(?:now|is) at (\\d\\d:\\d\\d)/)?.[1];
         };
         repl.write(await mail(1) ?? await mail(2));`,

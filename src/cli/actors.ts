@@ -98,6 +98,12 @@ export async function openActor(options: OpenActorOptions): Promise<OpenedActor>
   }
 }
 
+/** Throws where `model` is at a service whose key is missing, as opening it would. */
+export async function checkModelKey(model: string, baseUrl: string | undefined): Promise<void> {
+  const service = SERVICES.get(splitName(model)[0]);
+  if (service !== undefined) await access(service, baseUrl);
+}
+
 function splitName(model: string): readonly [prefix: string, name: string] {
   const at = model.indexOf(':');
   return at === -1 ? ['', model] : [model.slice(0, at), model.slice(at + 1)];

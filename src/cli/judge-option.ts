@@ -3,8 +3,9 @@
 
 import { z } from 'zod';
 import { TabwrightError } from '../core/index.ts';
-import type { Judge, JudgePrices, JudgeModel, TextJudge } from '../judges/index.ts';
+import type { Judge, JudgeModel, TextJudge } from '../judges/index.ts';
 import { chatAccess } from './actors.ts';
+import { pricesSetting, readPrices } from './prices.ts';
 
 export const judgeSettings = {
   reward: z
@@ -24,9 +25,7 @@ export const judgeSettings = {
     .max(1_000)
     .optional()
     .describe('pictures that it looks at; 0 for models that see none (default: 50, outcome: 8)'),
-  judgePrices: z
-    .string()
-    .regex(/^\d+(\.\d+)?,\d+(\.\d+)?$/, 'needs two numbers, e.g. 1.1,4.4')
+  judgePrices: pricesSetting()
     .optional()
     .describe('dollars for a million tokens in and out, where the endpoint does not say what it charges'),
   judgeCache: z.string().min(1).optional().describe('folder of earlier verdicts (default: none is kept)'),
@@ -48,10 +47,14 @@ export async function openJudge(settings: JudgeSettings, shared?: JudgeModel): P
     );
     if (given === undefined) return undefined;
     const flag = `--${given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    throw new TabwrightError('config', `${flag} is for a judge: add --reward webjudge, rubric or outcome.`, {
-      code: 'option-without-effect',
-      details: { flag },
-    });
+    throw new TabwrightError(
+      'config',
+      `${flag} is for a judge: add --reward webjudge or outcome (rubric where every task has one).`,
+      {
+        code: 'option-without-effect',
+        details: { flag },
+      },
+    );
   }
   const judges = await import('../judges/index.ts'); // loaded by whoever asks for one
   const options = {
@@ -104,8 +107,3 @@ async function openJudgeModel(settings: JudgeSettings): Promise<JudgeModel> {
 
 /** Models that think over many pictures take their time. */
 const PATIENCE = { attemptMs: 150_000, deadlineMs: 280_000 };
-
-function readPrices(text: string): JudgePrices {
-  const [prompt, completion] = text.split(',').map(Number) as [number, number];
-  return { prompt, completion };
-}

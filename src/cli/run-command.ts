@@ -127,14 +127,15 @@ function checkOut({ out, resume }: GlobalOptions): void {
   }
 }
 
-type OpenRunOptions = {
+export type OpenRunOptions = {
   readonly command: string;
   readonly given: GlobalOptions;
   readonly config: JsonObject;
   readonly listener: ProgressListener;
 };
 
-async function openRun({ command, given, config: settings, listener }: OpenRunOptions): Promise<RunFolder> {
+/** Creates a command's run folder, or opens the one that is to be gone on with. */
+export async function openRun({ command, given, config: settings, listener }: OpenRunOptions): Promise<RunFolder> {
   const config = { command, ...settings };
   const out = given.out ?? `runs/${command}-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`;
   if (!given.resume) {

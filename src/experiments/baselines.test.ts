@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { baselinePage, baselineTable } from './baselines.ts';
+import { baselinePage, baselineTable, baselineTables } from './baselines.ts';
 import { evaluationOf, tries } from './fixtures/evaluations.ts';
 import type { Evaluation } from './evaluation-schema.ts';
 
@@ -59,4 +59,20 @@ it('keeps apart what was drawn otherwise, and says the temperature where it diff
 
 it('a stroke in the name of a model ends no cell', () => {
   expect(rowsOf(baselinePage([of('a|b', [1])]))[0]).toMatch(/^\| `a\\\|b` \| - \|/);
+});
+
+it('a command’s table is one where all are of the same tasks, else one a set, which says what differs', () => {
+  const [few, many] = [of('few', [1]), of('many', [1, 0])];
+  expect(baselineTables([many, of('more', [0, 0])])).toBe(baselineTable([many, of('more', [0, 0])]));
+  const apart = baselineTables([many, few, of('more', [0, 0]), of('judged', [0, 1], { reward: 'webjudge' })]);
+  expect(apart.match(/^## .*$/gm)).toEqual([
+    expect.stringMatching(/^## toy 1, test tasks; success by code; on 2 instances \([0-9a-f]{8}\)$/),
+    expect.stringMatching(/^## toy 1, test tasks; success by code; on 1 instances \([0-9a-f]{8}\)$/),
+    '## toy 1, test tasks; success by webjudge',
+  ]);
+  expect(apart.split('\n\n## ').map((part) => rowsOf(part).map((row) => row.split('`')[1]))).toEqual([
+    ['many', 'more'],
+    ['few'],
+    ['judged'],
+  ]);
 });

@@ -11,20 +11,31 @@ const WITHOUT_MODEL = ['scripted:oracle', 'scripted:noop', 'scripted:blind'];
 
 export function baselinePage(evaluations: readonly Evaluation[]): string {
   const newest = [...newestOf(evaluations)].sort(byPolicy);
-  const groups = groupBy(newest, (one) => JSON.stringify([titleOf(one), instancesOf(one)]));
+  const sections = sectionsOf(newest)
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([title, own]) => `## ${title}\n\n${baselineTable(own)}\n`);
+  return `${INTRODUCTION}\n${sections.join('\n')}`;
+}
+
+/** In the order in which they come: one table where all are of the same tasks, else one for each set, which it names. */
+export function baselineTables(evaluations: readonly Evaluation[]): string {
+  const sections = sectionsOf(evaluations);
+  if (sections.length === 1) return baselineTable(evaluations);
+  return sections.map(([title, own]) => `## ${title}\n\n${baselineTable(own)}`).join('\n\n');
+}
+
+/** Evaluations whose rows may stand in one table, under what they have in common; the instances only where others have not. */
+function sectionsOf(evaluations: readonly Evaluation[]): (readonly [title: string, own: readonly Evaluation[]])[] {
+  const groups = groupBy(evaluations, (one) => JSON.stringify([titleOf(one), instancesOf(one)]));
   const titles = groupBy(
     [...groups.values()].map(([one]) => titleOf(one)),
     (title) => title,
   );
-  const sections = [...groups.values()]
-    .map((own): readonly [string, readonly Evaluation[]] => {
-      const title = titleOf(own[0]);
-      const isShared = titles.get(title)!.length > 1;
-      return [isShared ? `${title}; on ${instancesOf(own[0])}` : title, own];
-    })
-    .sort(([a], [b]) => compareText(a, b))
-    .map(([title, own]) => `## ${title}\n\n${baselineTable(own)}\n`);
-  return `${INTRODUCTION}\n${sections.join('\n')}`;
+  return [...groups.values()].map((own) => {
+    const title = titleOf(own[0]);
+    const isShared = titles.get(title)!.length > 1;
+    return [isShared ? `${title}; on ${instancesOf(own[0])}` : title, own];
+  });
 }
 
 const INTRODUCTION = `# Baselines

@@ -1,6 +1,6 @@
 // What runs add up to: failure analysis, comparisons between stages, and the report of a run.
 
-export { baselinePage, baselineTable } from './baselines.ts';
+export { baselinePage, baselineTables } from './baselines.ts';
 export { buildEvaluation, type EvaluationInput } from './evaluation.ts';
 export { planEvaluation, type PlannedEpisode, type PlannableTask, type PlanOptions } from './evaluation-plan.ts';
 export { playEvaluation, type PlayedEvaluation, type PlayEvaluationOptions } from './evaluation-play.ts';

@@ -1,14 +1,12 @@
-// `tabwright baseline <models...>`: policies on the same tasks as one table, the first of them the one in use, and whether
-// any of the others is worth changing to. An operand that is a file is an evaluation that was made before.
+// `tabwright baseline <models...>`: policies on the same tasks as one table, on other tasks as another, the first of them
+// the one in use, and whether any of the others is worth changing to. An operand that is a file is an evaluation that was made before.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { asJson, TabwrightError } from '../../core/index.ts';
 import {
-  baselineTable,
+  baselineTables,
   describeSwitching,
   readEvaluation,
   switching,
@@ -16,8 +14,9 @@ import {
 } from '../../experiments/index.ts';
 import { makeFolder } from '../../util/index.ts';
 import { environmentSettings } from '../environment-settings.ts';
-import type { CommandSpec } from '../run-command.ts';
+import { openRun, type CommandContext, type CommandSpec, type GlobalOptions } from '../run-command.ts';
 import { writeOutput } from '../write-output.ts';
+import { evalSchema, evaluate } from './eval.ts';
 
 const schema = z.strictObject({
   ...environmentSettings,
@@ -38,7 +37,7 @@ const schema = z.strictObject({
   table: z.string().min(1).optional().describe('write the table there, as Markdown'),
 });
 
-type Settings = z.output<typeof schema>;
+type Context = CommandContext<z.output<typeof schema>>;
 
 /** Settings of this command alone; every other one is `eval`'s too. */
 const OWN: ReadonlySet<string> = new Set(['margin', 'repeated', 'folder', 'table']);
@@ -56,17 +55,18 @@ export const baseline: CommandSpec<typeof schema> = {
     description: 'models as `tabwright eval` takes them, or files of evaluations; the first is in use',
   },
   flags: ['baseUrl'],
-  async action({ config, given, operands, signal, print }) {
+  async action(context) {
+    const { config, operands, print } = context;
     const evaluations: Evaluation[] = [];
     for (const [i, operand] of operands.entries()) {
-      const file = isFile(operand) ? operand : await evaluate({ model: operand, at: i, config, given, signal });
+      const file = isFile(operand) ? operand : await evaluateModel({ model: operand, at: i, context });
       evaluations.push(await readEvaluation(file));
     }
     const repeated = config.repeated === undefined ? {} : { repeated: await readEvaluation(config.repeated) };
     const [incumbent, ...challengers] = evaluations;
     const { margin, seed } = config;
     const verdicts = challengers.map((challenger) => switching({ incumbent, challenger, ...repeated, margin, seed }));
-    const table = baselineTable(evaluations);
+    const table = baselineTables(evaluations);
     if (config.table !== undefined) await writeOutput(config.table, `${table}\n`);
     print([table, '', ...verdicts.map(describeSwitching)].join('\n'), {
       table,
@@ -82,38 +82,38 @@ function isFile(operand: string): boolean {
 type EvaluateOptions = {
   readonly model: string;
   readonly at: number;
-  readonly config: Settings;
-  readonly given: { readonly baseUrl?: string };
-  readonly signal: AbortSignal;
+  readonly context: Context;
 };
 
-/** By `tabwright eval`, as a person would; one that was begun is gone on with. Gives the file of the evaluation. */
-async function evaluate({ model, at, config, given, signal }: EvaluateOptions): Promise<string> {
+/** As `tabwright eval` does it; one that was begun is gone on with. Gives the file of the evaluation. */
+async function evaluateModel({ model, at, context }: EvaluateOptions): Promise<string> {
+  const { config, given, listener, signal } = context;
   await makeFolder(config.folder);
   const name = `${at}-${model.replace(/[^A-Za-z0-9.-]+/g, '-')}`;
   const output = join(config.folder, `${name}.json`);
-  const flags = Object.entries(config).flatMap(([key, value]) => {
-    if (OWN.has(key) || value === undefined || value === false) return [];
-    const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    return value === true ? [flag] : [flag, String(value)];
-  });
   const out = join(config.folder, name);
-  const resume = existsSync(join(out, 'config.json')) ? ['--resume'] : [];
-  const args = ['eval', '--model', model, ...flags, '--out', out, ...resume, '--output', output];
-  if (given.baseUrl !== undefined && model.startsWith('tinker:')) args.push('--base-url', given.baseUrl);
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1], ...args, '--quiet'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    signal,
-  });
-  const [code] = (await once(child, 'exit')) as [number | null];
-  signal.throwIfAborted();
-  if (code === 0) return output;
-  throw new TabwrightError(
-    'config',
-    `${model} could not be evaluated: tabwright ${args.join(' ')} ended with ${code}.`,
-    {
-      code: 'not-evaluated',
-      details: { model, exit: code },
-    },
-  );
+  const played: GlobalOptions = {
+    model,
+    out,
+    resume: existsSync(join(out, 'config.json')),
+    ...(given.baseUrl !== undefined && model.startsWith('tinker:') ? { baseUrl: given.baseUrl } : {}),
+  };
+  const settings = Object.fromEntries(Object.entries(config).filter(([key]) => !OWN.has(key)));
+  try {
+    await evaluate.action({
+      config: evalSchema.parse({ ...settings, output }),
+      given: played,
+      operands: [],
+      listener,
+      signal,
+      openRun: (noted) => openRun({ command: evaluate.name, given: played, config: noted, listener }),
+      print: () => undefined, // the table says it
+    });
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (!(cause instanceof TabwrightError)) throw cause;
+    const { boundary, code, message, details } = cause;
+    throw new TabwrightError(boundary, `${model} could not be evaluated: ${message}`, { code, details, cause });
+  }
+  return output;
 }

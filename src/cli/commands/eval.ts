@@ -19,6 +19,7 @@ import {
   type PlayEvaluationOptions,
 } from '../../experiments/index.ts';
 import type { RunFolder } from '../../store/index.ts';
+import { checkModelKey } from '../actors.ts';
 import { blindSubmitBaseline } from '../click-checkboxes.ts';
 import { environmentSettings } from '../environment-settings.ts';
 import { openEnvironment } from '../environments.ts';
@@ -26,6 +27,7 @@ import { openEvaluatedActor, type EvaluatedActor } from '../evaluated-actor.ts';
 import { evaluationSummary } from '../evaluation-summary.ts';
 import { currentCommit, machineFacts } from '../machine.ts';
 import { withoutEffect, type OpenedEnvironment, type Split } from '../opened-environment.ts';
+import { pricesSetting, readPrices } from '../prices.ts';
 import type { CommandContext, CommandSpec } from '../run-command.ts';
 import { modelSettings } from '../stage-context.ts';
 import { reportSummary } from '../summary.ts';
@@ -35,7 +37,7 @@ import { writeOutput } from '../write-output.ts';
 import { openOneTask } from '../website-environments.ts';
 import { showTurn, tellOneTask } from './web-task.ts';
 
-const schema = z.strictObject({
+export const evalSchema = z.strictObject({
   seed: z.int().nonnegative().default(1).describe('makes the command reproducible'),
   ...environmentSettings,
   tasks: z.string().min(1).optional().describe('a file of tasks instead of an environment: `tabwright tasks validate`'),
@@ -62,9 +64,7 @@ const schema = z.strictObject({
     .url()
     .optional()
     .describe('with openai:<name>, openrouter:<name> or tinker:...: the address of the endpoint or server'),
-  prices: z
-    .string()
-    .regex(/^\d+(\.\d+)?,\d+(\.\d+)?$/, 'needs two numbers, e.g. 1.1,4.4')
+  prices: pricesSetting()
     .optional()
     .describe(
       "dollars for a million of the model's tokens in and out, where its endpoint does not say what it charges",
@@ -73,10 +73,10 @@ const schema = z.strictObject({
   verbose: z.boolean().optional().describe('print every action and what came of it'),
 });
 
-type EvalConfig = z.output<typeof schema>;
+export type EvalConfig = z.output<typeof evalSchema>;
 type Context = CommandContext<EvalConfig>;
 
-export const evaluate: CommandSpec<typeof schema> = {
+export const evaluate: CommandSpec<typeof evalSchema> = {
   name: 'eval',
   summary:
     'Measure a model on tasks: exact success with its interval, what broke, what it took. Or give it one task on any website.',
@@ -88,11 +88,12 @@ export const evaluate: CommandSpec<typeof schema> = {
     'eval --model tinker:nano --base-url http://127.0.0.1:8000',
     'eval --url https://example.com --task "What is the page about?" --model openai:gpt-5-mini --verbose',
   ],
-  schema,
+  schema: evalSchema,
   flags: ['model', 'out', 'resume', 'overwrite'],
   async action(context) {
     const { config, given, signal } = context;
     const start = performance.now();
+    await checkModelKey(given.model ?? 'nano', given.baseUrl ?? config.baseUrl); // before browsers are started for nothing
     await using opened = await openTasks(config, given, signal);
     await using model = await openEvaluatedActor({ ...context, opened });
     const split = splitOf(opened, config.split);
@@ -197,11 +198,6 @@ function play(model: EvaluatedActor, options: Playing): Promise<PlayedEvaluation
   return model.kind === 'chat'
     ? playEvaluation({ ...options, env, actor: model.actor })
     : playEvaluation({ ...options, env, actor: model.actor });
-}
-
-function readPrices(text: string): { readonly prompt: number; readonly completion: number } {
-  const [prompt, completion] = text.split(',').map(Number) as [number, number];
-  return { prompt, completion };
 }
 
 type TellOptions = {

@@ -1,83 +1,24 @@
-// `tabwright tasks validate` and `tabwright tasks split`: what is wrong with a file of tasks, and a division of it that keeps
-// the two sides apart.
+// `tabwright tasks split`: a division of a file's tasks into train and test that keeps the two sides apart.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TabwrightError, type JsonObject } from '../../core/index.ts';
 import {
-  countsOf,
   describeProblem,
-  findSites,
-  needsOf,
-  placeholdersOf,
   readTaskFile,
   splitTasks,
-  TASK_FORMATS,
-  unsupportedOf,
   type FileRows,
-  type TaskCounts,
   type TaskFile,
   type TaskSplit,
-  type Unsupported,
 } from '../../envs/index.ts';
 import { makeFolder, percent, writeFileAtomic } from '../../util/index.ts';
 import type { CommandSpec } from '../run-command.ts';
+import { listOf, readingOptions, TASK_FILE_OPERAND, taskFileFlags } from '../task-file-flags.ts';
 import { openRows } from '../task-source.ts';
 
-const fileSettings = {
-  format: z.enum(TASK_FORMATS).optional().describe('how its rows are to be read (default: what they look like)'),
-  references: z.string().min(1).optional().describe("WebVoyager: the file with its sites' reference answers"),
-};
-
-const FILE = { name: '<file>', description: 'file or folder of tasks, or hf:<owner>/<dataset>/<path>' };
-
-const validateSchema = z.strictObject({
-  ...fileSettings,
-  site: z.string().min(1).optional().describe('addresses for placeholders: shopping=http://…,gitlab=http://…'),
-});
-
-export const tasksValidate: CommandSpec<typeof validateSchema> = {
-  name: 'validate',
-  operands: FILE,
-  summary: 'What is in a file of tasks, and everything that is wrong with it; exit code 1 where anything is.',
-  examples: ['tasks validate tasks.jsonl', 'tasks validate test.raw.json --site shopping=http://127.0.0.1:7770'],
-  schema: validateSchema,
-  flags: [],
-  async action({ config, operands: [source], signal, print }) {
-    const rows = await openRows(source, { signal, environment: process.env });
-    const file = readTaskFile(rows, await optionsOf(config));
-    const tasks = file.tasks.map(({ task }) => task);
-    const placeholders = placeholdersOf(tasks);
-    const sites = findSites(placeholders, { given: listOf(config.site), environment: process.env });
-    const counts = countsOf(tasks);
-    const unsupported = unsupportedOf(tasks);
-    print(describeFile(file, { counts, unsupported, missing: placeholders.filter((name) => !sites.has(name)) }), {
-      file: file.name,
-      format: file.format,
-      rows: file.rows,
-      tasks: tasks.length,
-      ...counts,
-      needs: needsOf(tasks),
-      placeholders: Object.fromEntries(placeholders.map((name) => [name, sites.get(name) ?? null])),
-      unsupported: unsupported.map(({ evaluator, ids }) => ({ evaluator, tasks: ids.length, ids })),
-      problems: file.problems.map((problem) => ({ ...problem })),
-    });
-    const wrong = file.problems.length + unsupported.length;
-    if (wrong === 0) return;
-    throw new TabwrightError(
-      'env',
-      `${file.name} has ${file.problems.length} faults and ${unsupported.length} checks that are not supported.`,
-      {
-        code: 'bad-task-file',
-        details: { faults: file.problems.length, unsupported: unsupported.map(({ evaluator }) => evaluator) },
-      },
-    );
-  },
-};
-
 const splitSchema = z.strictObject({
-  ...fileSettings,
+  ...taskFileFlags,
   outDir: z.string().min(1).describe('folder for train, test and the summary; must not hold them yet'),
   testShare: z.number().gt(0).lt(1).default(0.2).describe('share of the tasks that is for evaluation'),
   seed: z.int().nonnegative().default(0).describe('another seed, another division'),
@@ -90,7 +31,7 @@ const splitSchema = z.strictObject({
 
 export const tasksSplit: CommandSpec<typeof splitSchema> = {
   name: 'split',
-  operands: FILE,
+  operands: TASK_FILE_OPERAND,
   summary: 'Divides tasks into train and test by whole websites and groups of near tasks, never by row.',
   examples: [
     'tasks split tasks.jsonl --out-dir split',
@@ -100,7 +41,7 @@ export const tasksSplit: CommandSpec<typeof splitSchema> = {
   flags: [],
   async action({ config, operands: [source], signal, print }) {
     const rows = await openRows(source, { signal, environment: process.env });
-    const file = readTaskFile(rows, await optionsOf(config));
+    const file = readTaskFile(rows, await readingOptions(config));
     if (file.problems.length > 0) {
       const [first] = file.problems;
       throw new TabwrightError(
@@ -127,35 +68,6 @@ export const tasksSplit: CommandSpec<typeof splitSchema> = {
   },
 };
 
-async function optionsOf({
-  format,
-  references,
-}: {
-  format?: TaskFile['format'];
-  references?: string;
-}): Promise<Parameters<typeof readTaskFile>[1]> {
-  return {
-    ...(format === undefined ? {} : { format }),
-    ...(references === undefined ? {} : { references: await referencesOf(references) }),
-  };
-}
-
-async function referencesOf(path: string): Promise<JsonObject> {
-  try {
-    return z.record(z.string(), z.json()).parse(JSON.parse(await readFile(path, 'utf8')));
-  } catch (cause) {
-    throw new TabwrightError('config', `${path} is no JSON object of reference answers by site.`, {
-      code: 'bad-references',
-      details: { path },
-      cause,
-    });
-  }
-}
-
-function listOf(text: string | undefined): readonly string[] {
-  return (text ?? '').split(',').filter((part) => part !== '');
-}
-
 function pairsOf(text: string | undefined): readonly (readonly [string, string])[] {
   return listOf(text).map((pair) => {
     const [one, other, ...rest] = pair.split('=');
@@ -164,41 +76,6 @@ function pairsOf(text: string | undefined): readonly (readonly [string, string])
       code: 'bad-pair',
     });
   });
-}
-
-const MOST_SITES = 12;
-
-function describeFile(
-  file: TaskFile,
-  {
-    counts,
-    unsupported,
-    missing,
-  }: { counts: TaskCounts; unsupported: readonly Unsupported[]; missing: readonly string[] },
-): string {
-  const line = (title: string, values: JsonObject): readonly string[] => {
-    const entries = Object.entries(values);
-    if (entries.length === 0) return [];
-    const shown = entries
-      .slice(0, MOST_SITES)
-      .map(([name, count]) => `${name} ${JSON.stringify(count)}`)
-      .join(', ');
-    return [`${title}: ${shown}${entries.length > MOST_SITES ? `, and ${entries.length - MOST_SITES} more` : ''}`];
-  };
-  return [
-    `${file.name}: ${file.rows} rows of ${file.format}, ${file.tasks.length} tasks`,
-    ...line('sites', counts.sites),
-    ...line('checks', counts.checks),
-    ...line('splits', counts.splits),
-    ...missing.map((name) => `address needed: __${name}__, by --site ${name.toLowerCase()}=http://… or WA_${name}`),
-    ...unsupported.map(
-      ({ evaluator, reason, ids }) =>
-        `not supported: ${evaluator} (${reason}); tasks ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ` and ${ids.length - 8} more` : ''}`,
-    ),
-    ...file.problems.map(
-      (problem) => `${problem.where}${problem.id === undefined ? '' : ` (${problem.id})`}: ${describeProblem(problem)}`,
-    ),
-  ].join('\n');
 }
 
 /** In the format that the file is in: lines as lines, an array as an array; Parquet and folders become arrays. */

@@ -40,7 +40,7 @@ export function trainingChart(curves: readonly TrainingCurve[]): string {
           height - MARGIN.bottom,
           top,
         ]).nice(5);
-  const show = metric === 'success' ? (value: number) => percent(value).replace('.0', '') : compact;
+  const show = shownAs(metric);
   const yTicks = y.ticks(5).map(
     (tick) =>
       markup`<path class="grid" d="M${MARGIN.left},${y(tick)}H${width - MARGIN.right}" />
@@ -73,13 +73,31 @@ export function trainingChart(curves: readonly TrainingCurve[]): string {
   return `${htmlToString(svg)}\n`;
 }
 
-function legend({ name, training, measured, rewardSource }: TrainingCurve, i: number): Html {
-  const at = 50 + LEGEND_ROW * i;
-  const last = measured.at(-1) ?? training.at(-1);
-  const end = last === undefined ? '' : `, ${compact(last.value)} at the end`;
-  return markup`<path class="line" stroke="${COLOURS[i % COLOURS.length]}" d="M${MARGIN.left},${at}h18" />
-    <text x="${MARGIN.left + 26}" y="${at + 4}">${name}<tspan class="note">  graded by ${rewardSource}${end}</tspan></text>`;
+function shownAs(metric: TrainingCurve['metric']): (value: number) => string {
+  return metric === 'success' ? (value) => percent(value).replace('.0', '') : compact;
 }
+
+function legend(curve: TrainingCurve, i: number): Html {
+  const { name, rewardSource } = curve;
+  const at = 50 + LEGEND_ROW * i;
+  const notes = [`graded by ${rewardSource}`, ...lastOf(curve), ...failuresOf(curve)].join(', ');
+  return markup`<path class="line" stroke="${COLOURS[i % COLOURS.length]}" d="M${MARGIN.left},${at}h18" />
+    <text x="${MARGIN.left + 26}" y="${at + 4}">${name}<tspan class="note">  ${notes}</tspan></text>`;
+}
+
+/** The newest figure and when it was had: the last measurement may be from long before the last step. */
+function lastOf({ metric, training, measured }: TrainingCurve): readonly string[] {
+  const show = shownAs(metric);
+  const [held, played] = [measured.at(-1), training.at(-1)];
+  if (held !== undefined) return [`held out ${show(held.value)} after ${updates(held.step)}`];
+  return played === undefined ? [] : [`${show(played.value)} after ${updates(played.step)}`];
+}
+
+function failuresOf({ failedMeasurements: count }: TrainingCurve): readonly string[] {
+  return count === 0 ? [] : [`${count} ${count === 1 ? 'measurement' : 'measurements'} failed`];
+}
+
+const updates = (count: number): string => `${count} ${count === 1 ? 'update' : 'updates'}`;
 
 type Drawing = { readonly x: Scale; readonly y: Scale; readonly colour: string };
 

@@ -30,8 +30,22 @@ it('a name that is no name but markup is shown as text', () => {
       rewardSource: 'code',
       training: [{ step: 0, value: 0.5, interval: undefined }],
       measured: [],
+      failedMeasurements: 0,
     },
   ]);
   expect(svg).not.toContain('<script');
   expect(svg).toContain('&lt;script');
+});
+
+it('the legend says when its figure was had, and what is missing', () => {
+  const at = (step: number, value: number) => ({ step, value, interval: undefined });
+  const curve = { name: 'run', metric: 'success', rewardSource: 'code', training: [at(0, 0.2), at(19, 0.8)] } as const;
+  const legendOf = (more: object): string | undefined =>
+    /class="note">\s*(graded[^<]*)</.exec(
+      trainingChart([{ ...curve, measured: [], failedMeasurements: 0, ...more }]),
+    )?.[1];
+  expect(legendOf({ measured: [at(0, 0.3)], failedMeasurements: 4 })).toMatch(
+    /^graded by code, held out 30.% after 0 updates, 4 measurements failed$/,
+  );
+  expect(legendOf({})).toMatch(/^graded by code, 80.% after 19 updates$/);
 });

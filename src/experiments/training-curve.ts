@@ -22,11 +22,14 @@ export type TrainingCurve = {
   readonly rewardSource: string;
   readonly training: readonly CurvePoint[];
   readonly measured: readonly CurvePoint[];
+  /** Those that broke: no points. */
+  readonly failedMeasurements: number;
 };
 
 export async function readTrainingCurve(dir: string, metric: CurveMetric): Promise<TrainingCurve> {
   const run = await readRun(dir);
-  const rows = (await run.readMetrics()).filter((row) => 'env/all/by_group/frac_mixed' in row || isMeasured(row));
+  const all = await run.readMetrics();
+  const rows = all.filter((row) => 'env/all/by_group/frac_mixed' in row || isMeasured(row));
   if (rows.length === 0) {
     throw new TabwrightError('config', `${dir} is no run of \`tabwright train\`, or has no step yet.`, {
       code: 'no-training',
@@ -53,6 +56,7 @@ export async function readTrainingCurve(dir: string, metric: CurveMetric): Promi
     rewardSource: typeof reward === 'string' ? reward : 'code',
     training,
     measured,
+    failedMeasurements: all.filter((row) => 'test/failed' in row).length,
   };
 }
 

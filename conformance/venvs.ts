@@ -7,7 +7,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mustRun, runCommand } from './command.ts';
 
-export type VenvName = 'sdk-0.38.0' | 'sdk-0.25.0' | 'sdk-0.24.1' | 'cookbook-0.5.8' | 'skyrl-0.4.0' | 'miniwob-peers';
+export type VenvName =
+  'sdk-0.38.0' | 'sdk-0.25.0' | 'sdk-0.24.1' | 'cookbook-0.5.8' | 'renderers-0.1.12' | 'skyrl-0.4.0' | 'miniwob-peers';
 
 type Recipe = {
   /** The arguments of `pip install`, one call each. Only what is named is pinned here; the rest is in `locks/`. */
@@ -44,6 +45,14 @@ const RECIPES: Readonly<Record<VenvName, Recipe>> = {
     installs: [TORCH, ['tinker==0.38.0', 'tinker-cookbook[math-rl]==0.5.8']],
     imports: ['tinker_cookbook', 'tinker'],
     deadlineMinutes: 30,
+  },
+  'renderers-0.1.12': {
+    installs: [
+      ['transformers==5.24.0', 'tokenizers==0.23.3', 'jinja2==3.1.6', 'openai-harmony==0.0.8', 'gguf==0.19.0'],
+      ['renderers==0.1.12', 'httpx'],
+    ],
+    imports: ['renderers', 'transformers', 'openai_harmony', 'gguf'],
+    deadlineMinutes: 15,
   },
   'skyrl-0.4.0': {
     installs: [TORCH, SKYRL_PARTS, ['--no-deps', '--ignore-requires-python', 'skyrl==0.4.0']],

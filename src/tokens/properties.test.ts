@@ -140,9 +140,11 @@ describe('prompts after a turn', () => {
     ...(WITHOUT_THINKING.test(name) ? {} : { thinking: 'Hm.' }),
   });
   /** Whether what was sampled is what the template makes of it later, so that nothing needs to be kept. */
-  const extendsAfter = (name: string, turn: AssistantMessage, next: Message): boolean => {
+  const extendsAfter = (name: string, turn: AssistantMessage, next: Message, earlier = 0): boolean => {
     const renderer = rendererOf(name);
-    const before = withTool(name);
+    const past = Array.from({ length: earlier }, (_, i): Message[] => [{ role: 'user', content: `${i}?` }, said(name)]);
+    const { messages, ...rest } = withTool(name);
+    const before = { ...rest, messages: [...past.flat(), ...messages] };
     const tokens = renderer.renderTurn(before, turn);
     const longer = [
       ...renderer.render(before),
@@ -153,25 +155,34 @@ describe('prompts after a turn', () => {
     return JSON.stringify(longer) === JSON.stringify(anew);
   };
 
-  it('extend the prompt before exactly in formats that keep all of an answer', () => {
-    const extending = CHAT_FORMATS.filter((name) => extendsAfter(name, said(name), { role: 'user', content: 'More.' }));
-    const keeps =
-      /^(?:qwen2\.5|qwen3-instruct|llama3|smollm2|gemma3|nemotron3.*(?:preserve|no)-thinking|qwen3\.6.*preserve)/;
-    expect(extending.sort()).toEqual(CHAT_FORMATS.filter((name) => keeps.test(name)).sort());
-  });
+  it.each([0, 1, 3])(
+    'extend the prompt before exactly in formats that keep all of an answer, %i answers in',
+    (past) => {
+      const more: Message = { role: 'user', content: 'More.' };
+      const extending = CHAT_FORMATS.filter((name) => extendsAfter(name, said(name), more, past));
+      const keeps =
+        /^(?:qwen2\.5|qwen3-instruct|llama3|smollm2|gemma3|nemotron3.*(?:preserve|no)-thinking|qwen3\.6.*preserve)/;
+      expect(extending.sort()).toEqual(CHAT_FORMATS.filter((name) => keeps.test(name)).sort());
+    },
+  );
 
-  it('extend the prompt before in every format while a loop of calls is open', () => {
-    const names = CHAT_FORMATS.filter((name) => !WITHOUT_TOOLS.test(name));
-    const calling = (name: string): AssistantMessage => ({
-      ...said(name),
-      content: '',
-      toolCalls: [{ name: 'act', arguments: '{"text": "x"}' }],
-    });
-    const result: Message = { role: 'tool', name: 'act', content: 'ok' };
-    // Qwen3 without thinking: the empty block of the prompt is no part of its history.
-    const open = names.filter((name) => !extendsAfter(name, calling(name), result));
-    expect(open).toEqual(['qwen3+no-thinking']);
-  });
+  it.each([0, 1, 3])(
+    'extend the prompt before while a loop of calls is open, but in formats named here, %i answers in',
+    (past) => {
+      const names = CHAT_FORMATS.filter((name) => !WITHOUT_TOOLS.test(name));
+      const calling = (name: string): AssistantMessage => ({
+        ...said(name),
+        content: '',
+        toolCalls: [{ name: 'act', arguments: '{"text": "x"}' }],
+      });
+      const result: Message = { role: 'tool', name: 'act', content: 'ok' };
+      // Qwen3 without thinking: the empty block of the prompt is no part of its history.
+      const open = names.filter((name) => !extendsAfter(name, calling(name), result, past));
+      // gpt-oss: openai-harmony drops what was thought before an answer, and writes it again once a later question's loop is open.
+      const again = past === 0 ? [] : CHAT_FORMATS.filter((name) => name.startsWith('gpt-oss'));
+      expect(open.sort()).toEqual(['qwen3+no-thinking', ...again].sort());
+    },
+  );
 
   it('close a turn that was cut, and keep its tokens', () => {
     for (const name of CHAT_FORMATS) {

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { connectCdp } from './cdp.ts';
 
@@ -6,11 +6,13 @@ function connect() {
   const input = new PassThrough();
   const output = new PassThrough();
   const cdp = connectCdp(input, output);
-  const sent = (): Record<string, unknown>[] =>
-    String((input.read() as Buffer | null) ?? '')
+  const sent = async (): Promise<Record<string, unknown>[]> => {
+    await new Promise((resolve) => setImmediate(resolve)); // what is said in a turn goes out at its end
+    return String((input.read() as Buffer | null) ?? '')
       .split('\0')
       .filter((text) => text !== '')
       .map((text) => JSON.parse(text) as Record<string, unknown>);
+  };
   const receive = (...messages: unknown[]): void =>
     void output.write(messages.map((message) => `${JSON.stringify(message)}\0`).join(''));
   return { cdp, output, sent, receive };
@@ -20,13 +22,38 @@ test('answers find their calls by id, whatever their order', async () => {
   const { cdp, sent, receive } = connect();
   const first = cdp.root.send('Browser.getVersion');
   const second = cdp.session('S').send('Runtime.evaluate', { expression: '1' });
-  expect(sent()).toEqual([
+  expect(await sent()).toEqual([
     { id: 1, method: 'Browser.getVersion', params: {} },
     { id: 2, method: 'Runtime.evaluate', params: { expression: '1' }, sessionId: 'S' },
   ]);
   receive({ id: 2, result: { result: { type: 'number', value: 1 } } }, { id: 1, result: { product: 'X/1' } });
   expect((await first).product).toBe('X/1');
   expect((await second).result.value).toBe(1);
+});
+
+test('calls of one turn go out as one write, those of the next as another', async () => {
+  const writes: number[] = [];
+  const input = new Writable({
+    writev: (chunks, done) => {
+      writes.push(chunks.length);
+      done();
+    },
+    write: (_chunk, _encoding, done) => {
+      writes.push(1);
+      done();
+    },
+  });
+  const cdp = connectCdp(input, new PassThrough());
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const call = (): void => void cdp.root.send('Browser.getVersion').catch(() => undefined);
+  call();
+  await Promise.resolve();
+  call();
+  call();
+  await turn();
+  call();
+  await turn();
+  expect(writes).toEqual([3, 1]);
 });
 
 test('a message split inside a character is put together again', async () => {

@@ -59,6 +59,20 @@ export function connectCdp(input: Writable, output: Readable): CdpConnection {
   const observers = new Set<(message: CdpMessage) => void>();
   let lastId = 0;
   let closed = false;
+  let corked = false;
+
+  /** What is said in one turn of the event loop goes out as one write: a batch of calls costs one system call. */
+  const write = (message: string): void => {
+    if (!corked) {
+      corked = true;
+      input.cork();
+      process.nextTick(() => {
+        corked = false;
+        input.uncork();
+      });
+    }
+    input.write(message);
+  };
 
   const settleSession = (sessionId: string): void => {
     for (const [id, call] of pending) {
@@ -112,7 +126,7 @@ export function connectCdp(input: Writable, output: Readable): CdpConnection {
       }
       const callId = ++lastId;
       pending.set(callId, { method, sessionId, resolve, reject });
-      input.write(`${JSON.stringify({ id: callId, method, params, sessionId })}\0`);
+      write(`${JSON.stringify({ id: callId, method, params, sessionId })}\0`);
     });
 
   const session = (id: string | undefined): CdpSession => ({

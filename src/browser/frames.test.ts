@@ -39,6 +39,19 @@ test('work that is done already still gets one frame', async () => {
   expect(state.frames.get('a')).toBe(1);
 });
 
+test('work that is answered right after its frame costs no second one', async () => {
+  const { state, page } = fakePages();
+  const frames = createBeginFrames({ endPage: () => undefined });
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  // A frame takes one turn here; the answer comes one later.
+  const work = (async () => {
+    await turn();
+    await turn();
+  })();
+  await frames.during(page('a'), work);
+  expect(state.frames.get('a')).toBe(1);
+});
+
 test('a page whose frame hangs is ended, and the others go on', async () => {
   const { page } = fakePages();
   let fail: (error: Error) => void = () => undefined;

@@ -24,8 +24,10 @@ export type BeginFrameOptions = {
   readonly endPage: (page: CdpSession) => void;
 };
 
-/** After this many frames in a row the work waits for something else (a server, a timer): pause between frames. */
-const EAGER_FRAMES = 8;
+/**
+ * The answer to the work often comes right after that of the frame, and else it waits for something that no frame brings (a
+ * server, a timer, a busy processor): the pauses before further frames grow by a millisecond each, up to this.
+ */
 const LONGEST_PAUSE_MS = 16;
 /** A first frame may come without a picture while the page is still being drawn. */
 const PICTURE_TRIES = 10;
@@ -58,7 +60,7 @@ export function createBeginFrames(options: BeginFrameOptions): Frames {
       );
       for (let count = 1; count === 1 || !settled; count++) {
         await frame(page, false);
-        if (count > EAGER_FRAMES && !settled) await pause(Math.min(count - EAGER_FRAMES, LONGEST_PAUSE_MS), settlement);
+        if (!settled) await pause(Math.min(count, LONGEST_PAUSE_MS), settlement);
       }
       return work;
     },

@@ -10,6 +10,7 @@ export {
   CONTROL_ROLES,
   observePage,
   plainName,
+  shortName,
   statesOf,
   type Control,
   type ObservationOptions,

@@ -102,9 +102,13 @@ function contentLine(role: string, name: string, style: ObservationStyle): strin
 
 /** Versions of Chromium differ in the white space of names (147 keeps a label's leading blank, 156 does not). */
 export function plainName(node: AxNode, maxLength: number): string {
-  const text = String((node.name?.value as string | undefined) ?? '')
-    .replace(/\s+/gu, ' ')
-    .trim();
+  return shortName(String((node.name?.value as string | undefined) ?? ''), maxLength);
+}
+
+/** On one line, and cut after so many characters. */
+export function shortName(name: string, maxLength: number): string {
+  const text = name.replace(/\s+/gu, ' ').trim();
+  if (text.length <= maxLength) return text;
   const characters = [...text.slice(0, 4 * maxLength)];
   return characters.length <= maxLength ? text : `${characters.slice(0, maxLength).join('')}…`;
 }

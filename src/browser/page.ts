@@ -33,6 +33,8 @@ export interface Page extends AsyncDisposable {
   click(backendNodeId: number, options: PageCallOptions): Promise<ClickResult>;
   /** PNG of the viewport. */
   screenshot(options: PageCallOptions): Promise<Uint8Array>;
+  /** Calls of the protocol that need no frame to be answered, such as those that read, under the page's rules. */
+  read<T>(name: string, work: (session: CdpSession) => Promise<T>, options: PageCallOptions): Promise<T>;
   /** Calls of the protocol for what the rest does not cover, under the page's rules; given frames until they settle. */
   perform<T>(name: string, work: (session: CdpSession) => Promise<T>, options: PageCallOptions): Promise<T>;
 }
@@ -117,6 +119,7 @@ export function createPage({ session, frames, connected, end }: PageParts): Page
         return 'clicked';
       }),
     screenshot: (options) => operate('screenshot', options, () => frames.picture(session)),
+    read: (name, work, options) => operate(name, options, () => work(session)),
     perform: (name, work, options) => operate(name, options, () => frames.during(session, work(session))),
     async [Symbol.asyncDispose]() {
       usable = false;

@@ -150,6 +150,46 @@ describe.skipIf(missing !== undefined)('MiniWoB++', () => {
     expect(await oracle('click-link', 3)).toMatchObject({ success: true });
   });
 
+  test('the mouse is moved away before a problem where it was used, and stays where it is otherwise', async () => {
+    await using one = await createMiniwobSuite({ content: (pages as { content: never }).content, pages: 1 });
+    const env = one.env(['login-user']);
+    const moves = async (act: boolean): Promise<unknown> => {
+      await using episode = await env.open(env.task(0), at);
+      const before = await episode.truth.evaluate('window.moves ?? 0', at);
+      await episode.truth.evaluate(
+        `window.moves = 0; if (!window.counted) addEventListener('mousemove', () => window.moves++, true); window.counted = true; 0`,
+        at,
+      );
+      if (act) await step(episode, 'click', { target: lineOf(episode.first.page, 'textbox') });
+      await episode.truth.evaluate('window.moves = 0; 0', at);
+      return before;
+    };
+    await moves(false);
+    expect(await moves(true)).toBe(0);
+    expect(await moves(false)).toBe(1);
+    expect(await moves(false)).toBe(0);
+  });
+
+  test('a picture that came with the look is the one that is asked for after it', async () => {
+    const played = async (pictures: boolean): Promise<readonly string[]> => {
+      await using own = await createMiniwobSuite({
+        content: (pages as { content: never }).content,
+        pages: 1,
+        pictures,
+      });
+      const env = own.env(['click-checkboxes']);
+      await using episode = await env.open(env.task(0), at);
+      const shots = [await episode.screenshot(at), await episode.screenshot(at)];
+      await step(episode, 'click', { target: 1 });
+      shots.push(await episode.screenshot(at));
+      return shots.map((shot) => Buffer.from(shot).toString('base64'));
+    };
+    const [withLooks, asked] = [await played(true), await played(false)];
+    expect(withLooks).toEqual(asked);
+    expect(withLooks[0]).toBe(withLooks[1]);
+    expect(withLooks[2]).not.toBe(withLooks[1]);
+  });
+
   test('seeds of several tasks name task and problem, the same each time, of one half only', () => {
     const env = suite.env('test');
     const tasks = Array.from({ length: 200 }, (_, seed) => env.task(seed));

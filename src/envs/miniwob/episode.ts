@@ -16,6 +16,8 @@ import {
 import { carryOut, move } from './hand.ts';
 import { layoutNodes, SNAPSHOT_PARAMS } from './layout.ts';
 import { observeMiniwob } from './observation.ts';
+import { saidByPlainPage } from './plain-page.ts';
+import { saidByTree } from './said.ts';
 import {
   asState,
   settledExpression,
@@ -48,12 +50,23 @@ export type OpenMiniwobEpisodeOptions = {
   readonly seed: number;
   readonly mode: DataMode;
   readonly lease: PageLease;
+  /** What is known of the page beyond this episode; written to. */
+  readonly traits: PageTraits;
   readonly maxActions: number;
-  /** Told when the page's document has gone, so that nobody takes it for the task's. */
-  readonly onLeft: () => void;
+  /** Whether every look takes a picture with it, for `screenshot` to give. */
+  readonly pictures: boolean;
   /** How long an action's animations may take before the page is read anyway, milliseconds. */
   readonly settleMs: number;
   readonly signal: AbortSignal;
+};
+
+export type PageTraits = {
+  /** The task whose document the page has; undefined once it has another. */
+  loaded: string | undefined;
+  /** The mouse is where it points at nothing. */
+  mouseParked: boolean;
+  /** The tasks that have shown what only the accessibility tree can tell; their looks ask for it at once. */
+  readonly needTree: Set<string>;
 };
 
 /** Raw reward where actions run out or the page is left, as the pages themselves give for their time limit. */
@@ -64,17 +77,27 @@ const ROUNDING = 1e-9;
 const NEUTRAL = { x: 325, y: 208 };
 
 export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Promise<MiniwobEpisode> {
-  const { task, lease, maxActions, settleMs, signal } = options;
+  const { task, lease, traits, maxActions, settleMs, signal } = options;
   const { page } = lease;
   const references = createReferences();
+  let picture: Promise<Uint8Array> | undefined; // of the page as it was last looked at
 
   const lookNow = async (at: StepOptions): Promise<{ seen: PageObservation; state: ProblemState }> => {
-    const [state, ax, snapshot] = await Promise.all([
+    // All of it is asked at once: the answers are of one moment, and cost the wait for one.
+    if (options.pictures) picture = page.screenshot(at);
+    const [state, snapshot, tree] = await Promise.all([
       page.evaluate(STATE_EXPRESSION, at),
-      page.accessibilityTree(at),
-      page.perform('snapshot', (session) => session.send('DOMSnapshot.captureSnapshot', SNAPSHOT_PARAMS), at),
+      page.read('snapshot', (session) => session.send('DOMSnapshot.captureSnapshot', SNAPSHOT_PARAMS), at),
+      traits.needTree.has(task.name) ? page.accessibilityTree(at) : undefined,
+      picture,
     ]);
-    return { seen: observeMiniwob({ ax, layout: layoutNodes(snapshot), references }), state: asState(state) };
+    const layout = layoutNodes(snapshot);
+    const said = tree === undefined ? saidByPlainPage(layout) : saidByTree(tree);
+    if (said === undefined) {
+      traits.needTree.add(task.name);
+      return lookNow(at);
+    }
+    return { seen: observeMiniwob({ said, layout, references }), state: asState(state) };
   };
   /** Most of the time nothing moves, and then the first look is the one. */
   const look = async (at: StepOptions): ReturnType<typeof lookNow> => {
@@ -93,11 +116,14 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
       });
   };
 
-  await page.perform('park', (session) => move(session, NEUTRAL), { signal });
-  const problem = (await page.evaluate(startExpression(options.seed, options.mode), {
-    signal,
-  })) as unknown as StartedProblem;
-  let { seen, state } = await look({ signal });
+  if (!traits.mouseParked) await page.perform('park', (session) => move(session, NEUTRAL), { signal });
+  traits.mouseParked = true;
+  const starting = page.evaluate(startExpression(options.seed, options.mode), { signal });
+  // A page's calls are answered in their order, so this look is of the problem that is started; a picture's frame is no such call.
+  if (options.pictures) await starting;
+  const [started, first] = await Promise.all([starting, look({ signal })]);
+  const problem = started as unknown as StartedProblem;
+  let { seen, state } = first;
   const address = withoutFragment(state.url);
   let actions = 0;
   let over = false;
@@ -108,13 +134,15 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
     const before = seen.text;
     let notice = read.kind === 'refused' ? read.problem : undefined;
     if (read.kind === 'call') {
+      picture = undefined;
+      traits.mouseParked = false;
       notice = await carryOut(read.call, { page, controls: read.controls, ...at });
       ({ seen, state } = await look(at));
     }
     actions++;
     const left = !state.present || withoutFragment(state.url) !== address;
     over = state.done || left || actions >= maxActions;
-    if (left) options.onLeft();
+    if (left) traits.loaded = undefined;
     return {
       observation: { page: seen.text, ...(notice === undefined ? {} : { notice }) },
       changed: seen.text !== before,
@@ -153,7 +181,7 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
     fields: problem.fields,
     first: { page: seen.text },
     step,
-    screenshot: (at) => page.screenshot(at),
+    screenshot: (at) => picture ?? page.screenshot(at),
     truth: {
       evaluate: (expression, at) => page.evaluate(expression, at),
       reference: (expression, at) => {

@@ -24,7 +24,7 @@ export async function carryOut(call: MiniwobCall, options: CarryOutOptions): Pro
   const perform = (work: (session: CdpSession) => Promise<void>): Promise<void> => page.perform(call.tool, work, at);
   const place = async (reference: number): Promise<Point | undefined> => {
     const control = controls.get(reference)!;
-    return page.perform('locate', (session) => centreOf(session, control.backendNodeId), at);
+    return page.read('locate', (session) => centreOf(session, control.backendNodeId), at);
   };
   const on = async (reference: number, work: (point: Point) => Promise<void>): Promise<string | undefined> => {
     const point = await place(reference);
@@ -191,12 +191,15 @@ const SEGMENTED: ReadonlySet<string> = new Set(['date', 'inputtime', 'datetime']
 async function replaceText(session: CdpSession, { role }: Control, text: string): Promise<void> {
   if (SEGMENTED.has(role)) {
     // Such a field goes on to its next part by itself, so the separators are not typed; a click put the cursor anywhere.
-    for (let part = 0; part < 4; part++) await pressKey(session, readCombination('ArrowLeft')!.key, 0);
-    return typeText(session, text.replace(/[^0-9a-zA-Z]/g, ''));
+    const left = [0, 1, 2, 3].map(() => pressKey(session, readCombination('ArrowLeft')!.key, 0));
+    await Promise.all([...left, typeText(session, text.replace(/[^0-9a-zA-Z]/g, ''))]);
+    return;
   }
-  await pressKey(session, keyOfCharacter('a')!, MODIFIERS.Control);
-  if (text === '') return pressKey(session, readCombination('Delete')!.key, 0);
-  await typeText(session, text);
+  // In the order of the calls, as all keys are.
+  await Promise.all([
+    pressKey(session, keyOfCharacter('a')!, MODIFIERS.Control),
+    text === '' ? pressKey(session, readCombination('Delete')!.key, 0) : typeText(session, text),
+  ]);
 }
 
 /** Options of a native list: a list box is clicked, a closed list is moved by keys, which changes it without opening. */
@@ -206,7 +209,7 @@ async function choose(
   { page, controls, ...at }: CarryOutOptions,
 ): Promise<string | undefined> {
   const { backendNodeId } = controls.get(target)!;
-  const list = await page.perform('select', (session) => nativeList(session, backendNodeId), at);
+  const list = await page.read('select', (session) => nativeList(session, backendNodeId), at);
   if (list === undefined) return `Element ${target} is no list of options; click it and then what it shows.`;
   const missing = wanted.find((option) => !list.options.includes(option));
   if (missing !== undefined) {
@@ -216,7 +219,7 @@ async function choose(
   if (list.open) {
     for (const [i, option] of wanted.entries()) {
       const node = list.nodes[list.options.indexOf(option)];
-      const point = await page.perform('locate', (session) => centreOf(session, node), at);
+      const point = await page.read('locate', (session) => centreOf(session, node), at);
       if (point === undefined) return `Option ${JSON.stringify(option)} takes no space in the page.`;
       await page.perform('select', (session) => click(session, point, 1, i === 0 ? 0 : MODIFIERS.Control), at);
     }

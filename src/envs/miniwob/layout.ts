@@ -31,6 +31,12 @@ export type LayoutNode = {
   readonly styles: Readonly<Partial<Record<(typeof STYLES)[number], string>>>;
   /** Of a text node. */
   readonly text: string;
+  /** What is drawn of a text node, where it is not just `text` with its white space taken together. */
+  readonly drawn?: string;
+  /** What a field holds now; absent where it holds nothing. */
+  readonly value?: string;
+  /** A box that is ticked, or the chosen one of a group. */
+  readonly checked: boolean;
   /** It hears clicks itself. */
   readonly clickable: boolean;
 };
@@ -41,6 +47,10 @@ export function layoutNodes(snapshot: CdpResult<'DOMSnapshot.captureSnapshot'>):
   const { nodes, layout } = documents[0];
   const boxes = new Map(layout.nodeIndex.map((node, i) => [node, i]));
   const clickable = new Set(nodes.isClickable?.index);
+  const checked = new Set(nodes.inputChecked?.index);
+  const values = new Map<number, number>();
+  for (const held of [nodes.inputValue, nodes.textValue])
+    held?.index.forEach((node, i) => values.set(node, held.value[i]));
   const indexOf = new Map<number, number>(); // of the protocol's nodes among ours
   const result: LayoutNode[] = [];
   for (let i = 0; i < (nodes.nodeType?.length ?? 0); i++) {
@@ -55,6 +65,9 @@ export function layoutNodes(snapshot: CdpResult<'DOMSnapshot.captureSnapshot'>):
     const flat = nodes.attributes?.[i] ?? [];
     const attributes = new Map<string, string>();
     for (let k = 0; k + 1 < flat.length; k += 2) attributes.set(strings[flat[k]], strings[flat[k + 1]] ?? '');
+    const text = type === 3 ? (strings[nodes.nodeValue![i]] ?? '') : '';
+    const drawn = type === 3 && at !== undefined ? strings[layout.text[at]] : undefined;
+    const value = strings[values.get(i) ?? -1] ?? '';
     const styles = at === undefined ? [] : layout.styles[at].map((style, k) => [STYLES[k], strings[style] ?? '']);
     indexOf.set(i, result.length);
     result.push({
@@ -65,9 +78,16 @@ export function layoutNodes(snapshot: CdpResult<'DOMSnapshot.captureSnapshot'>):
       attributes,
       ...(at === undefined ? {} : { box: { x, y, width, height } }),
       styles: Object.fromEntries(styles) as LayoutNode['styles'],
-      text: type === 3 ? (strings[nodes.nodeValue![i]] ?? '') : '',
+      text,
+      ...(drawn === undefined || squeezed(drawn) === squeezed(text) ? {} : { drawn }),
+      ...(value === '' ? {} : { value }),
+      checked: checked.has(i),
       clickable: clickable.has(i),
     });
   }
   return result;
+}
+
+function squeezed(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim();
 }

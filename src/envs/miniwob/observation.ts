@@ -3,21 +3,13 @@
 // that tree leaves out (drawn shapes, coloured boxes, icons, text that hears clicks) comes from the page's layout, with
 // its place. The task's words, the reward display and the cover of the test bench are not part of the page.
 
-import {
-  CONTROL_ROLES,
-  plainName,
-  quote,
-  statesOf,
-  type AxNode,
-  type Control,
-  type PageObservation,
-  type References,
-} from '../../browser/index.ts';
+import { CONTROL_ROLES, quote, type Control, type PageObservation, type References } from '../../browser/index.ts';
 import { colourName } from './colours.ts';
 import type { Box, LayoutNode } from './layout.ts';
+import type { Said, SaidOf } from './said.ts';
 
 export type ObserveOptions = {
-  readonly ax: readonly AxNode[];
+  readonly said: SaidOf;
   readonly layout: readonly LayoutNode[];
   readonly references: References;
   /** Lines after which the page is cut, with a last line that says so. Default 200. */
@@ -40,7 +32,6 @@ const CONTAINERS: ReadonlySet<string> = new Set(['listbox', 'combobox', 'MenuLis
 const VALUED: ReadonlySet<string> = new Set(
   'textbox searchbox combobox spinbutton slider Date DateTime InputTime'.split(' '),
 );
-const MAX_NAME = 120;
 const MAX_VALUE = 2_000;
 /** CSS pixels; smaller marks are dust. */
 const SMALLEST_BOX = 4;
@@ -48,17 +39,14 @@ const SMALLEST_SHAPE = 3;
 
 type Line = { role: string; name: string; states: string[]; reference: number; node: LayoutNode };
 
-export function observeMiniwob({ ax, layout, references, maxLines = 200 }: ObserveOptions): PageObservation {
-  const axOf = new Map(
-    ax.flatMap((node) => (node.backendDOMNodeId === undefined ? [] : [[node.backendDOMNodeId, node]])),
-  );
+export function observeMiniwob({ said, layout, references, maxLines = 200 }: ObserveOptions): PageObservation {
   const view = layout.map(() => ({
     hidden: false,
     control: undefined as Line | undefined,
     labelled: false,
     clickable: false,
   }));
-  const full = nodesWithContent(layout, axOf);
+  const full = nodesWithContent(layout, said);
   const lines: Line[] = [];
 
   const add = (node: LayoutNode, role: string, name: string, states: readonly string[] = []): Line => {
@@ -78,18 +66,16 @@ export function observeMiniwob({ ax, layout, references, maxLines = 200 }: Obser
       if (SVG_TEXT.has(owner.tag)) continue; // said by the shape
       const name = squeeze(node.text);
       if (name === '') continue;
-      const role = roleOf(axOf.get(owner.backendNodeId)) === 'heading' ? 'heading' : 'text';
+      const role = said.get(owner.backendNodeId)?.role === 'heading' ? 'heading' : 'text';
       add(node, role, name, above.clickable ? ['clickable'] : []);
       continue;
     }
     if (node.clickable && node.tag !== 'BODY' && node.tag !== 'HTML') here.clickable = true;
     if (node.tag === 'LABEL' && labelsControl(node, i, layout)) here.labelled = true;
-    const axNode = axOf.get(node.backendNodeId);
-    const role = roleOf(axNode);
-    const isControl = role !== undefined && CONTROL_ROLES.has(role) && axNode !== undefined;
-    if (isControl && (isSeen(node.box) || node.tag === 'OPTION')) {
-      const line = add(node, role.toLowerCase(), plainName(axNode, MAX_NAME), controlStates(node, axNode, role));
-      if (!CONTAINERS.has(role)) here.control = line;
+    const known = said.get(node.backendNodeId);
+    if (known !== undefined && CONTROL_ROLES.has(known.role) && (isSeen(node.box) || node.tag === 'OPTION')) {
+      const line = add(node, known.role.toLowerCase(), known.name, controlStates(node, known));
+      if (!CONTAINERS.has(known.role)) here.control = line;
       continue;
     }
     if (node.box === undefined || isInvisible(node)) continue;
@@ -103,7 +89,7 @@ export function observeMiniwob({ ax, layout, references, maxLines = 200 }: Obser
       if (isDrawn(node.box)) add(node, shape.role, shape.name, [...shape.states, ...placeOf(node.box)]);
     } else if (icon !== undefined || node.tag === 'IMG' || node.tag === 'CANVAS') {
       const what = node.tag === 'CANVAS' ? 'canvas' : 'image';
-      const alt = axNode === undefined || axNode.ignored ? '' : plainName(axNode, MAX_NAME);
+      const alt = known?.name ?? '';
       const states = [...(here.clickable ? ['clickable'] : []), ...placeOf(node.box)];
       add(node, what, alt === '' ? (icon ?? stemOf(node.attributes.get('src')) ?? '') : alt, states);
     } else if ((!full.has(i) && isBox(node)) || isLoose(node)) {
@@ -127,11 +113,11 @@ function compose(lines: readonly Line[], maxLines: number): PageObservation {
 }
 
 /** Indices of the elements in which something else has a line. */
-function nodesWithContent(layout: readonly LayoutNode[], axOf: ReadonlyMap<number, AxNode>): ReadonlySet<number> {
+function nodesWithContent(layout: readonly LayoutNode[], said: SaidOf): ReadonlySet<number> {
   const full = new Set<number>();
   for (let i = layout.length - 1; i >= 0; i--) {
     const node = layout[i];
-    const role = roleOf(axOf.get(node.backendNodeId));
+    const role = said.get(node.backendNodeId)?.role;
     const says =
       node.kind === 'text'
         ? isSeen(node.box) && squeeze(node.text) !== ''
@@ -191,22 +177,13 @@ function labelsControl(label: LayoutNode, index: number, layout: readonly Layout
   return false;
 }
 
-function controlStates({ attributes }: LayoutNode, node: AxNode, role: string): string[] {
-  const states = [...statesOf(node)];
+function controlStates({ attributes }: LayoutNode, { role, name, states: told, value }: Said): string[] {
+  const states = [...told];
   // A button that shows an icon alone has nothing else to be told by.
   const kind = attributes.get('class') ?? '';
-  if (role === 'button' && kind !== '' && plainName(node, MAX_NAME) === '') states.push(`class=${quote(kind, '"')}`);
-  const value = node.value?.value as string | number | undefined;
-  const text = value === undefined ? '' : String(value);
-  if (VALUED.has(role) && text !== '') {
-    states.push(`value=${quote(text.slice(0, MAX_VALUE), '"')}`);
-  }
+  if (role === 'button' && kind !== '' && name === '') states.push(`class=${quote(kind, '"')}`);
+  if (VALUED.has(role) && value !== '') states.push(`value=${quote(value.slice(0, MAX_VALUE), '"')}`);
   return states;
-}
-
-/** An ignored node of the tree has no role for us. */
-function roleOf(node: AxNode | undefined): string | undefined {
-  return node === undefined || node.ignored ? undefined : (node.role?.value as string | undefined);
 }
 
 function shapeOf(

@@ -13,7 +13,7 @@ import {
 import { TabwrightError, type Env, type StepOptions, type Task } from '../../core/index.ts';
 import { createRng, sleep } from '../../util/index.ts';
 import { findMiniwobContent, type MiniwobContent } from './content.ts';
-import { openMiniwobEpisode, type MiniwobEpisode } from './episode.ts';
+import { openMiniwobEpisode, type MiniwobEpisode, type PageTraits } from './episode.ts';
 import { PRELOAD_EXPRESSION, READY_EXPRESSION, type DataMode } from './page-script.ts';
 import { serveMiniwob } from './site.ts';
 import { MINIWOB_TASKS, miniwobTask, type MiniwobTask } from './tasks.ts';
@@ -33,6 +33,11 @@ export type MiniwobSuiteOptions = {
   readonly mode?: DataMode;
   /** `task`: as the task's row says. `reload`: always, whatever it costs. Default `task`. */
   readonly reset?: 'task' | 'reload';
+  /**
+   * Every look at the page takes its picture with it, and an episode's `screenshot` gives that one: for policies that want the
+   * picture of every step, in two thirds of the time. Default false: a picture is taken when it is asked for.
+   */
+  readonly pictures?: boolean;
   /** Starts of the browser after the first. Default 5. */
   readonly maxRelaunches?: number;
   readonly signal?: AbortSignal;
@@ -61,12 +66,13 @@ const SEEDS = 1_000_000;
 
 /** Starts the browser at once, so that a machine without one, or without the pages, is told before anything happens. */
 export async function createMiniwobSuite(options: MiniwobSuiteOptions = {}): Promise<MiniwobSuite> {
-  const { pages = 4, maxActions = 30, settleMs = 1_000, mode = 'train', reset = 'task' } = options;
+  const { pages = 4, maxActions = 30, settleMs = 1_000, mode = 'train', reset = 'task', pictures = false } = options;
   const signal = options.signal ?? new AbortController().signal;
   const content = options.content ?? (await findMiniwobContent({ signal }));
   const site = await serveMiniwob(content);
   let running: Browser | undefined;
-  const loaded = new WeakMap<Page, string>(); // the task that a page has
+  const traitsOf = new WeakMap<Page, PageTraits>();
+  const needTree = new Set<string>();
   const pool = createPagePool({
     pages,
     ...(options.maxRelaunches === undefined ? {} : { maxRelaunches: options.maxRelaunches }),
@@ -84,10 +90,12 @@ export async function createMiniwobSuite(options: MiniwobSuiteOptions = {}): Pro
     throw error;
   }
 
-  const ready = async ({ page }: PageLease, task: MiniwobTask, at: StepOptions): Promise<void> => {
-    const reusable = reset === 'task' && task.reset === 'reuse' && loaded.get(page) === task.name;
-    if (reusable) return;
-    loaded.delete(page);
+  const ready = async ({ page }: PageLease, task: MiniwobTask, at: StepOptions): Promise<PageTraits> => {
+    const traits = traitsOf.get(page) ?? { loaded: undefined, mouseParked: false, needTree };
+    traitsOf.set(page, traits);
+    const reusable = reset === 'task' && task.reset === 'reuse' && traits.loaded === task.name;
+    if (reusable) return traits;
+    traits.loaded = undefined;
     await page.navigate(site.urlOf(task.name), at);
     while ((await page.evaluate(READY_EXPRESSION, at)) !== true) await sleep(10, at.signal);
     await page.perform(
@@ -95,7 +103,8 @@ export async function createMiniwobSuite(options: MiniwobSuiteOptions = {}): Pro
       (session) => session.send('Runtime.evaluate', { expression: PRELOAD_EXPRESSION, awaitPromise: true }),
       at,
     );
-    loaded.set(page, task.name);
+    traits.loaded = task.name;
+    return traits;
   };
 
   const env = (choice: Parameters<MiniwobSuite['env']>[0]): MiniwobEnv => {
@@ -129,15 +138,16 @@ export async function createMiniwobSuite(options: MiniwobSuiteOptions = {}): Pro
         }
         const lease = await pool.acquire(at.signal);
         try {
-          await ready(lease, task, at);
+          const traits = await ready(lease, task, at);
           return await openMiniwobEpisode({
             task,
             seed: pageSeed,
             mode,
             lease,
+            traits,
             maxActions,
+            pictures,
             settleMs,
-            onLeft: () => loaded.delete(lease.page),
             signal: at.signal,
           });
         } catch (error) {

@@ -49,7 +49,15 @@ export async function startContestant({ name, command, args, env }: ContestantOp
     const { signal } = new AbortController();
     const line = await withDeadline({ ms: ANSWER_MS, signal, onExpiry }, () => lines.next());
     if (line.done === true) throw new Error(`${name} ended without an answer`);
-    return JSON.parse(line.value) as Record<string, unknown>;
+    const answer = JSON.parse(line.value) as Record<string, unknown>;
+    if (typeof answer.error === 'string') throw new Error(answer.error);
+    return answer;
+  };
+  // A peer's browser leads a process group of its own and would go on, at the cost of whoever is next.
+  const end = async (): Promise<void> => {
+    const tree = processTree(pid);
+    await owned[Symbol.asyncDispose]();
+    for (const one of tree) kill(one);
   };
   const ask = async (asked: Asked): Promise<Record<string, unknown>> => {
     stdin.write(`${JSON.stringify(asked)}\n`);
@@ -58,7 +66,7 @@ export async function startContestant({ name, command, args, env }: ContestantOp
   try {
     await next();
   } catch (error) {
-    await owned[Symbol.asyncDispose]();
+    await end();
     throw error;
   }
   return {
@@ -72,8 +80,16 @@ export async function startContestant({ name, command, args, env }: ContestantOp
       const { episodes } = (await ask(asked)) as { episodes: readonly PlayedEpisode[] };
       return { episodes, cpuMs: cpuMs(pid) - before };
     },
-    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: end,
   };
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it has ended with its parent
+  }
 }
 
 /** Linux counts in hundredths of a second. */

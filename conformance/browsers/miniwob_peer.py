@@ -155,7 +155,12 @@ def main():
             answers.write(json.dumps({"seeds": mapped(asked["seeds"])}) + "\n")
             continue
         only_reset = asked["operation"] == "resets"
-        episodes = [play(peer, asked["task"], seed, only_reset) for seed in asked["seeds"]]
+        try:
+            episodes = [play(peer, asked["task"], seed, only_reset) for seed in asked["seeds"]]
+        except Exception as error:  # whatever stops a peer is what its row says
+            words = " ".join(f"{type(error).__name__}: {error}".split())
+            answers.write(json.dumps({"error": words[:200].replace("|", "/")}) + "\n")
+            raise
         answers.write(json.dumps({"episodes": episodes}) + "\n")
 
 

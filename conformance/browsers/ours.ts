@@ -4,8 +4,8 @@
 
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { createMiniwobSuite, type MiniwobEpisode } from '../../src/envs/index.ts';
-import type { Asked, PlayedEpisode } from './contestant.ts';
+import { createMiniwobSuite, type MiniwobEpisode, type MiniwobSuite } from '../../src/envs/index.ts';
+import type { Asked, Level, PlayedEpisode } from './contestant.ts';
 
 const { values } = parseArgs({
   options: { pages: { type: 'string', default: '1' }, reset: { type: 'string', default: 'task' } },
@@ -15,37 +15,50 @@ const reset = values.reset === 'reload' ? 'reload' : 'task';
 const { signal } = new AbortController();
 const at = { signal };
 
-await using suite = await createMiniwobSuite({ pages, reset });
+/** A suite a level, started when it is asked for first: episodes before the measured ones pay for that. */
+const suites = new Map<Level, MiniwobSuite>();
+await using _ended = {
+  async [Symbol.asyncDispose]() {
+    for (const suite of suites.values()) await suite[Symbol.asyncDispose]();
+  },
+};
+const suiteOf = async (level: Level): Promise<MiniwobSuite> => {
+  const suite = suites.get(level) ?? (await createMiniwobSuite({ pages, reset, pictures: level === 'full' }));
+  suites.set(level, suite);
+  return suite;
+};
 const answer = (value: object): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 answer({ ready: true });
 for await (const line of createInterface({ input: process.stdin })) {
   const asked = JSON.parse(line) as Asked;
   const left = [...asked.seeds];
   const episodes: PlayedEpisode[] = [];
+  const suite = await suiteOf(asked.level);
   const worker = async (): Promise<void> => {
-    for (let seed = left.shift(); seed !== undefined; seed = left.shift()) episodes.push(await play(asked, seed));
+    for (let seed = left.shift(); seed !== undefined; seed = left.shift())
+      episodes.push(await play(suite, asked, seed));
   };
   await Promise.all(Array.from({ length: Math.min(pages, left.length) }, worker));
   answer({ episodes });
 }
 
-async function play({ task, operation, level }: Asked, seed: number): Promise<PlayedEpisode> {
+async function play(suite: MiniwobSuite, { task, operation, level }: Asked, seed: number): Promise<PlayedEpisode> {
   const look = async (episode: MiniwobEpisode): Promise<void> => {
     if (level === 'full') await episode.screenshot(at);
   };
   const env = suite.env([task]);
-  let started = performance.now();
+  let began = performance.now();
   await using episode = await env.open(env.task(seed), at);
   await look(episode);
-  const resetMs = performance.now() - started;
+  const resetMs = performance.now() - began;
   const stepMs: number[] = [];
   let success = false;
   if (operation === 'episodes') {
     for (const [tool, args] of plan(task, episode)) {
-      started = performance.now();
+      began = performance.now();
       const { outcome, observation } = await episode.step({ kind: 'call', tool, args }, at);
       await look(episode);
-      stepMs.push(performance.now() - started);
+      stepMs.push(performance.now() - began);
       if (observation.notice !== undefined) throw new Error(`${tool}: ${observation.notice}`);
       success = outcome?.kind === 'finished' && outcome.success;
     }

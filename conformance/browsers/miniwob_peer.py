@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import time
+import traceback
 
 TASKS = ("click-checkboxes", "click-test-2", "enter-text", "login-user", "click-button")
 
@@ -159,8 +160,9 @@ def main():
             episodes = [play(peer, asked["task"], seed, only_reset) for seed in asked["seeds"]]
         except Exception as error:  # whatever stops a peer is what its row says
             words = " ".join(f"{type(error).__name__}: {error}".split())
+            traceback.print_exc()
             answers.write(json.dumps({"error": words[:200].replace("|", "/")}) + "\n")
-            raise
+            continue  # whoever asked ends this process, and finds its browsers by it
         answers.write(json.dumps({"episodes": episodes}) + "\n")
 
 

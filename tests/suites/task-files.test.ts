@@ -419,6 +419,7 @@ describe('the commands', () => {
     expect(stdout).toContain('line 2 (1001): id = "1001": is the id of line 1 too');
     expect(stdout).toContain('line 4: intent = "": must not be empty');
     expect(stdout).toContain('not supported: page_image_query');
+    expect(stdout).toContain('2 need somebody who is signed in (--storage-state)');
     expect(stdout).toContain('address needed: __SHOPPING__, by --site shopping=http://… or WA_SHOPPING');
     expect(stderr).toContain('has 2 faults and 1 checks that are not supported');
   }, 120_000);
@@ -465,6 +466,7 @@ describe('the commands', () => {
       'tasks split',
       'eval --env',
       'eval --env',
+      'eval --env',
     ]);
     const own = /```json\n(.+)\n```/u.exec(guide)![1];
     writeFileSync(join(folder, 'tasks.jsonl'), [own, ...many.map((row) => JSON.stringify(row))].join('\n'));
@@ -472,7 +474,7 @@ describe('the commands', () => {
     writeFileSync(join(folder, 'replies.jsonl'), '{"content": "#### 7"}\n');
     const place = (text: string): string =>
       text.replaceAll(/\b(?:tasks|sums|replies)\.jsonl|\bhalves\b/gu, (name) => join(folder, name));
-    // The other one asks a hosted model.
+    // The others ask hosted models.
     for (const command of commands.filter((one) => !one.includes('openrouter:'))) {
       const { code, stderr } = await runCli([
         ...place(command).split(' '),

@@ -37,18 +37,22 @@ export const tasksValidate: CommandSpec<typeof validateSchema> = {
     const placeholders = placeholdersOf(tasks);
     const sites = findSites(placeholders, { given: listOf(config.site), environment: process.env });
     const counts = countsOf(tasks);
+    const needs = needsOf(tasks);
     const unsupported = unsupportedOf(tasks);
-    print(describeFile(file, { counts, unsupported, missing: placeholders.filter((name) => !sites.has(name)) }), {
-      file: file.name,
-      format: file.format,
-      rows: file.rows,
-      tasks: tasks.length,
-      ...counts,
-      needs: needsOf(tasks),
-      placeholders: Object.fromEntries(placeholders.map((name) => [name, sites.get(name) ?? null])),
-      unsupported: unsupported.map(({ evaluator, ids }) => ({ evaluator, tasks: ids.length, ids })),
-      problems: file.problems.map((problem) => ({ ...problem })),
-    });
+    print(
+      describeFile(file, { counts, needs, unsupported, missing: placeholders.filter((name) => !sites.has(name)) }),
+      {
+        file: file.name,
+        format: file.format,
+        rows: file.rows,
+        tasks: tasks.length,
+        ...counts,
+        needs,
+        placeholders: Object.fromEntries(placeholders.map((name) => [name, sites.get(name) ?? null])),
+        unsupported: unsupported.map(({ evaluator, ids }) => ({ evaluator, tasks: ids.length, ids })),
+        problems: file.problems.map((problem) => ({ ...problem })),
+      },
+    );
     const wrong = file.problems.length + unsupported.length;
     if (wrong === 0) return;
     throw new TabwrightError(
@@ -64,13 +68,31 @@ export const tasksValidate: CommandSpec<typeof validateSchema> = {
 
 const MOST_SITES = 12;
 
+/** What tasks need before they can be played, and which flag brings it in. */
+const NEEDS: Readonly<Record<string, string>> = {
+  login: 'somebody who is signed in (--storage-state)',
+  reset: 'sites in their first state (--before, --before-each)',
+  judge: 'a judge, or may (--judge-model)',
+  setup: 'a site that is set up, which the host does',
+  images: 'pictures, which no model is shown',
+  geolocation: 'a place, which browsers are not given',
+  tabs: 'several tabs, of which the first is opened',
+};
+
+function needLines(needs: JsonObject): readonly string[] {
+  return Object.entries(NEEDS).flatMap(([name, what]) =>
+    Number(needs[name] ?? 0) > 0 ? [`${String(needs[name])} need ${what}`] : [],
+  );
+}
+
 function describeFile(
   file: TaskFile,
   {
     counts,
+    needs,
     unsupported,
     missing,
-  }: { counts: TaskCounts; unsupported: readonly Unsupported[]; missing: readonly string[] },
+  }: { counts: TaskCounts; needs: JsonObject; unsupported: readonly Unsupported[]; missing: readonly string[] },
 ): string {
   const line = (title: string, values: JsonObject): readonly string[] => {
     const entries = Object.entries(values);
@@ -86,6 +108,7 @@ function describeFile(
     ...line('sites', counts.sites),
     ...line('checks', counts.checks),
     ...line('splits', counts.splits),
+    ...needLines(needs),
     ...missing.map((name) => `address needed: __${name}__, by --site ${name.toLowerCase()}=http://… or WA_${name}`),
     ...unsupported.map(
       ({ evaluator, reason, ids }) =>

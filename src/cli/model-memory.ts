@@ -17,7 +17,7 @@ const FLOAT = 4;
 /** The base, its copy in the graph of the decoding step, and the runtime's own, rearranged, while that graph is made. */
 const COPIES_FOR_DECODING = 3;
 /** Keys and values of earlier prompts that a sampler keeps at most. */
-const KEPT_PROMPTS_BYTES = 2 ** 28;
+const KEPT_PROMPTS_BYTES = 2 ** 29;
 
 export type MemoryEstimate = { readonly samplingBytes: number; readonly trainingBytes: number };
 

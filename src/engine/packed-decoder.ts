@@ -30,7 +30,7 @@ export type PackedDecoderOptions = {
   readonly lora: LoraConfig | undefined;
   /** Adapter weights by name, as they are when they are used; none without adapters. */
   readonly own: () => Promise<Feeds>;
-  /** Floats of keys and values kept of prompts that were read. Default 2^26, 256 MiB. */
+  /** Floats of keys and values kept of prompts that were read. Default 2^27, 512 MiB: twenty prompts of 600 tokens of a model of 135 M. */
   readonly maxPrefixFloats?: number;
 };
 
@@ -53,7 +53,7 @@ export class PackedDecoder implements Decoder {
     this.#runtime = runtime;
     this.#options = options;
     this.#reader = runtime.reader(options.lora);
-    this.#prefixes = new PrefixCache({ maxFloats: options.maxPrefixFloats ?? 2 ** 26 });
+    this.#prefixes = new PrefixCache({ maxFloats: options.maxPrefixFloats ?? 2 ** 27 });
     this.#base = weightFeeds(runtime.weights);
   }
 

@@ -1,18 +1,20 @@
-// `tabwright eval` as a process: scripted policies in every kind of environment, what is written, a run that is killed and
-// gone on with, a browser that is killed, a judge, and what is refused.
+// `tabwright eval`: scripted policies in every kind of environment, what is written, a run that is killed and gone on with, a
+// browser that is killed, a judge, and what is refused. What is killed is a process; the rest runs in this one, which is cheaper.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveChat } from '../../src/chat/fixtures/chat-server.ts';
 import { describeAgentAuth } from '../../src/envs/index.ts';
-import { readEvaluation, type Evaluation } from '../../src/experiments/index.ts';
+import { evaluate as evalCommand } from '../../src/cli/commands/eval.ts';
+import { compareEvaluations, readEvaluation, type Evaluation } from '../../src/experiments/index.ts';
 import { readRun } from '../../src/store/index.ts';
 import { servePages, type PageServer } from '../repl/page-server.ts';
 import { noJail, whyNot } from '../sandbox/jail.ts';
 import { runCli, type CliOptions } from './run-cli.ts';
+import { runHere } from './run-here.ts';
 
 const TIMEOUT = 240_000;
 let folder: string;
@@ -31,6 +33,13 @@ const evaluate = async (name: string, args: readonly string[], options: CliOptio
   return { ...result, read };
 };
 
+/** The same in this process. */
+const evaluateHere = async (name: string, args: readonly string[]) => {
+  const output = join(folder, `${name}.json`);
+  const result = await runHere(evalCommand, ['--out', join(folder, name), '--output', output, ...args]);
+  return { ...result, evaluation: await readEvaluation(output) };
+};
+
 /** Without what no two runs share. */
 function lasting({ date: _date, commit: _commit, summary, byTask, episodes, ...rest }: Evaluation) {
   const { wallSeconds: _wall, secondsMean: _mean, ...figures } = summary;
@@ -42,12 +51,17 @@ function lasting({ date: _date, commit: _commit, summary, byTask, episodes, ...r
   };
 }
 
-const PUZZLES = ['--episodes', '12', '--pages', '2'];
-
 test(
-  'the oracle solves every puzzle, and the file has all that a comparison needs',
+  'the oracle solves every puzzle, although its browser is killed meanwhile; the file has all that a comparison needs',
   async () => {
-    const { code, stdout, stderr, read } = await evaluate('oracle', ['--model', 'scripted:oracle', ...PUZZLES]);
+    let killed = 0;
+    const args = ['--model', 'scripted:oracle', '--episodes', '24', '--pages', '2'];
+    const { code, stdout, stderr, read } = await evaluate('oracle', args, {
+      onStderr(text, _kill, pid) {
+        if (killed === 0 && /\b[4-9]\/24 episodes/.test(text)) killed = killBrowsersOf(pid);
+      },
+    });
+    expect(killed).toBeGreaterThan(0);
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/scripted:oracle on click-checkboxes 1; success by code\n {2}success 100\.0.%/);
     const evaluation = await read();
@@ -58,45 +72,37 @@ test(
       reward: 'code',
       sampling: { seed: 1, temperature: 1, samples: 1 },
       versions: { chromium: expect.stringMatching(/Chrome/) as string },
-      summary: { episodes: 12, valid: 12, successes: 12, cost: null, wallSeconds: expect.any(Number) as number },
+      summary: { episodes: 24, valid: 24, successes: 24, cost: null, wallSeconds: expect.any(Number) as number },
     });
-    expect(evaluation.episodes.map(({ seed }) => seed)).toEqual(Array.from({ length: 12 }, (_, i) => 1_000_000 + i));
+    expect(evaluation.episodes.map(({ seed }) => seed)).toEqual(Array.from({ length: 24 }, (_, i) => 1_000_000 + i));
     expect(await readEvaluation(join(folder, 'oracle'))).toEqual(evaluation); // the run folder has it too
     const run = await readRun(join(folder, 'oracle'));
-    expect(run.config).toMatchObject({ command: 'eval', model: 'scripted:oracle', episodes: 12, samples: 1, pages: 2 });
-    expect(await run.readAnyRollouts('eval')).toHaveLength(12);
+    expect(run.config).toMatchObject({ command: 'eval', model: 'scripted:oracle', episodes: 24, samples: 1, pages: 2 });
+    expect(await run.readAnyRollouts('eval')).toHaveLength(24);
+    // Who broke off by the killed browser was played again, and that is counted.
+    const [row] = await run.readMetrics();
+    expect(row['rollout_errors/total']).toBeGreaterThan(0);
   },
   TIMEOUT,
 );
 
-test(
-  'samples are tries at the same puzzles: pass@k, and the interval over puzzles',
-  async () => {
-    const args = ['--model', 'nano', '--episodes', '4', '--samples', '3', '--pages', '2', '--json'];
-    const { code, stdout, stderr, read } = await evaluate('samples', args);
-    expect(code, stderr).toBe(0);
-    const { episodes, summary, renderer } = await read();
-    expect(renderer).toBe('nano/1');
-    expect(new Set(episodes.map(({ task, seed }) => `${task} ${seed}`)).size).toBe(4);
-    expect(episodes.map(({ sample }) => sample)).toEqual([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
-    expect(summary.passAtK.map(({ k }) => k)).toEqual([1, 2, 3]);
-    expect(summary.clustered).toMatchObject({ unit: 'instance', clusters: 4 });
-    expect(summary.promptTokens).toBeGreaterThan(0);
-    const last = JSON.parse(stdout.trim().split('\n').at(-1)!) as object;
-    expect(last).toMatchObject({ kind: 'result', reward: 'code', summary: { episodes: 12 } });
-  },
-  TIMEOUT,
-);
+test('samples are tries at the same puzzles; killed in the middle and gone on with, exactly the missing ones are played', async () => {
+  const args = ['--model', 'nano', '--temperature', '1', '--episodes', '8', '--samples', '3', '--pages', '2'];
+  const whole = await evaluateHere('whole', args);
+  const one = whole.evaluation;
+  expect(one.renderer).toBe('nano/1');
+  expect(new Set(one.episodes.map(({ task, seed }) => `${task} ${seed}`)).size).toBe(8);
+  expect(one.episodes.map(({ sample }) => sample)).toEqual(Array.from({ length: 24 }, (_, i) => i % 3));
+  expect(one.summary.passAtK.map(({ k }) => k)).toEqual([1, 2, 3]);
+  expect(one.summary.clustered).toMatchObject({ unit: 'instance', clusters: 8 });
+  expect(one.summary.promptTokens).toBeGreaterThan(0);
+  expect(whole.data).toMatchObject({ reward: 'code', summary: { episodes: 24 } });
 
-test('killed in the middle, gone on with: exactly the missing episodes are played, and the file is the same', async () => {
-  const args = ['--model', 'nano', '--temperature', '1', '--episodes', '30', '--pages', '2'];
-  const whole = await evaluate('whole', args);
-  expect(whole.code, whole.stderr).toBe(0);
   let killed = false;
   const out = join(folder, 'killed');
   const first = await evaluate('killed', args, {
     onStderr(text, kill) {
-      if (killed || !/\b[6-9]\/30 episodes|\b1\d\/30 episodes/.test(text)) return;
+      if (killed || !/\b[6-9]\/24 episodes|\b1\d\/24 episodes/.test(text)) return;
       killed = true;
       kill('SIGKILL');
     },
@@ -105,47 +111,26 @@ test('killed in the middle, gone on with: exactly the missing episodes are playe
   const part = await readFile(join(out, 'rollouts', 'eval.jsonl.part'), 'utf8');
   const done = part.split('\n').length - 1;
   expect(done).toBeGreaterThanOrEqual(6);
-  expect(done).toBeLessThan(30);
+  expect(done).toBeLessThan(24);
   // As a machine leaves it that stops in the middle of a line.
   await writeFile(join(out, 'rollouts', 'eval.jsonl.part'), `${part}{"task":{"id":"torn`);
-  const second = await evaluate('killed', [...args, '--resume']);
+  const second = await evaluate('killed', [...args, '--resume', '--json']);
   expect(second.code, second.stderr).toBe(0);
+  const last = JSON.parse(second.stdout.trim().split('\n').at(-1)!) as object;
+  expect(last).toMatchObject({ kind: 'result', reward: 'code', summary: { episodes: 24 } });
   const kept = part.trim().split('\n');
   const trajectories = (await readFile(join(out, 'rollouts', 'eval.jsonl'), 'utf8')).split('\n');
   for (const line of kept) expect(trajectories).toContain(line); // not played again: seconds included
   expect((await readdir(join(out, 'rollouts'))).filter((name) => name.endsWith('.part'))).toEqual([]);
-  const [one, other] = [await whole.read(), await second.read()];
+  const other = await second.read();
   expect(lasting(other)).toEqual(lasting(one));
   expect([one.summary.wallSeconds, other.summary.wallSeconds]).toEqual([expect.any(Number), null]);
-  const third = await evaluate('killed', [...args, '--resume']);
-  expect(third.code, third.stderr).toBe(0);
-  expect(third.stderr).not.toMatch(/episodes/); // nothing is left to play
-  const same = await third.read();
+  const before = await readFile(join(out, 'rollouts', 'eval.jsonl'), 'utf8');
+  const { evaluation: same } = await evaluateHere('killed', [...args, '--resume']);
+  expect(await readFile(join(out, 'rollouts', 'eval.jsonl'), 'utf8')).toBe(before); // nothing was left to play
   expect(lasting(same)).toEqual(lasting(one));
   expect(same.date).toBe(other.date); // it was complete then
 }, 400_000);
-
-test(
-  'a browser that is killed makes nobody fail: its episodes are played again, and that is counted',
-  async () => {
-    let killed = 0;
-    const { code, stderr, read } = await evaluate(
-      'died',
-      ['--model', 'scripted:oracle', '--episodes', '40', '--pages', '2'],
-      {
-        onStderr(text, _kill, pid) {
-          if (killed === 0 && /\b[4-9]\/40 episodes/.test(text)) killed = killBrowsersOf(pid);
-        },
-      },
-    );
-    expect(killed).toBeGreaterThan(0);
-    expect(code, stderr).toBe(0);
-    expect((await read()).summary).toMatchObject({ valid: 40, successes: 40 });
-    const [row] = await (await readRun(join(folder, 'died'))).readMetrics();
-    expect(row['rollout_errors/total']).toBeGreaterThan(0);
-  },
-  TIMEOUT,
-);
 
 describe.skipIf(noJail)(`on websites${whyNot}`, () => {
   let site: PageServer;
@@ -171,9 +156,8 @@ describe.skipIf(noJail)(`on websites${whyNot}`, () => {
       ]);
       const script = await write('answer.jsonl', [{ content: 'Hello' }]);
       const args = ['--tasks', tasks, '--model', `scripted:${script}`, '--sessions', '1'];
-      const { code, stdout, stderr, read } = await evaluate('away', args);
-      expect(code, stderr).toBe(0);
-      const { summary, episodes, environment, reward } = await read();
+      const { printed, evaluation } = await evaluateHere('away', args);
+      const { summary, episodes, environment, reward } = evaluation;
       expect([environment.name, reward]).toEqual(['tasks', 'code']);
       expect(episodes.map(({ task, result }) => [task, result])).toEqual([
         ['right', 'success'],
@@ -182,8 +166,8 @@ describe.skipIf(noJail)(`on websites${whyNot}`, () => {
       ]);
       expect(episodes[2]).toMatchObject({ reward: null, failure: { boundary: 'browser', code: 'start-page-failed' } });
       expect(summary).toMatchObject({ valid: 2, invalid: 1, success: 1 / 2, bounds: [1 / 3, 2 / 3] });
-      expect(stdout).toContain('1 of 3 episodes broke off and count neither way: browser/start-page-failed 1 times');
-      expect(stdout).toMatch(/were they all failures, or all successes: 33\.3 to 66\.7/);
+      expect(printed).toContain('1 of 3 episodes broke off and count neither way: browser/start-page-failed 1 times');
+      expect(printed).toMatch(/were they all failures, or all successes: 33\.3 to 66\.7/);
     },
     TIMEOUT,
   );
@@ -200,13 +184,12 @@ describe.skipIf(noJail)(`on websites${whyNot}`, () => {
       const script = await write('said.jsonl', [{ content: 'It says Hello' }]);
       const judging = ['--reward', 'outcome', '--judge-model', 'some-judge', '--judge-base-url', judge.url];
       const args = ['--tasks', tasks, '--model', `scripted:${script}`, '--sessions', '1', ...judging];
-      const { code, stdout, stderr, read } = await evaluate('judged', args);
-      expect(code, stderr).toBe(0);
-      const { reward, judge: named, summary } = await read();
+      const { printed, evaluation } = await evaluateHere('judged', args);
+      const { reward, judge: named, summary } = evaluation;
       expect(reward).toMatch(/^outcome.*some-judge/);
       expect(named).toMatchObject({ id: reward, kind: 'outcome', model: 'some-judge', calls: 1, cost: null });
       expect(summary).toMatchObject({ successes: 1, valid: 1 });
-      expect(stdout).toContain(`success by ${reward}`);
+      expect(printed).toContain(`success by ${reward}`);
       expect((await readRun(join(folder, 'judged'))).config).toMatchObject({ reward, judgePrompts: named!.promptHash });
     },
     TIMEOUT,
@@ -215,22 +198,18 @@ describe.skipIf(noJail)(`on websites${whyNot}`, () => {
   test(
     'agent_auth: the oracle passes, doing nothing does not, on the same pages',
     async () => {
-      const args = ['--env', 'agent_auth', '--episodes', '3', '--sessions', '2'];
-      const oracle = await evaluate('auth-oracle', [...args, '--model', 'scripted:oracle']);
-      expect(oracle.code, oracle.stderr).toBe(0);
-      const noop = await evaluate('auth-noop', [...args, '--model', 'scripted:noop']);
-      expect(noop.code, noop.stderr).toBe(0);
-      const [best, worst] = [await oracle.read(), await noop.read()];
+      const args = ['--env', 'agent_auth', '--episodes', '2', '--sessions', '2'];
+      const { evaluation: best } = await evaluateHere('auth-oracle', [...args, '--model', 'scripted:oracle']);
+      const { evaluation: worst } = await evaluateHere('auth-noop', [...args, '--model', 'scripted:noop']);
       expect(best.environment).toMatchObject({
         name: 'agent_auth',
         version: describeAgentAuth().version,
         split: 'test',
       });
-      expect([best.summary.successes, worst.summary.successes]).toEqual([3, 0]);
+      expect([best.summary.successes, worst.summary.successes]).toEqual([2, 0]);
       expect(best.episodes.map(({ task }) => task)).toEqual(worst.episodes.map(({ task }) => task));
-      const compared = await runCli(['compare', join(folder, 'auth-noop'), join(folder, 'auth-oracle'), '--json']);
-      expect(compared.code, compared.stderr).toBe(0);
-      expect(JSON.parse(compared.stdout)).toMatchObject({ difference: 1, pairs: 3, verdict: 'undecided' }); // 3 are few
+      const compared = compareEvaluations({ a: worst, b: best });
+      expect(compared).toMatchObject({ difference: 1, pairs: 2, verdict: 'undecided' }); // 2 are few
     },
     TIMEOUT,
   );
@@ -241,9 +220,8 @@ test(
   async () => {
     const file = join(folder, 'math.jsonl');
     await writeFile(file, '{"question":"6 times 7?","answer":"#### 42"}\n{"question":"1+0?","answer":"1"}\n');
-    const { code, stderr, read } = await evaluate('math', ['--env', `math:${file}`, '--model', 'scripted:blind']);
-    expect(code, stderr).toBe(0);
-    const { summary, versions } = await read();
+    const { evaluation } = await evaluateHere('math', ['--env', `math:${file}`, '--model', 'scripted:blind']);
+    const { summary, versions } = evaluation;
     expect(summary).toMatchObject({ episodes: 2, successes: 1 });
     expect(versions.chromium).toBeUndefined();
   },
@@ -255,10 +233,25 @@ test.each([
   [['--model', 'scripted:magic'], /magic cannot be read: .* Policies of click-checkboxes: oracle, noop, blind/],
   [['--seeds', '2', '--episodes', '3'], /--episodes 3: there are 2 instances; raise --seeds/],
 ])(
-  '%j is refused',
+  '%j is refused as wrong usage',
   async (args, message) => {
-    const { code, stderr } = await runCli(['eval', '--pages', '1', ...args]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+    const refused = runHere(evalCommand, ['--pages', '1', '--out', join(folder, 'refused'), ...args]);
+    await expect(refused).rejects.toMatchObject({
+      boundary: 'config',
+      message: expect.stringMatching(message) as string,
+    });
+    expect(existsSync(join(folder, 'refused'))).toBe(false);
+  },
+  TIMEOUT,
+);
+
+test(
+  'a key that is missing is told before a browser is started, with the exit code of wrong usage',
+  async () => {
+    // No Chromium is there to be found: whoever looked for one first would say so.
+    const env = { OPENROUTER_API_KEY: '', CHROME_PATH: join(folder, 'no-such-chromium') };
+    const { code, stderr } = await runCli(['eval', '--model', 'openrouter:some/model'], { env });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/There is no key: set OPENROUTER_API_KEY/)]);
   },
   TIMEOUT,
 );

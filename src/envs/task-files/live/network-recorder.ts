@@ -43,6 +43,8 @@ export type RecorderOptions = {
   readonly maxRequests?: number;
   /** Milliseconds that requests on their way are waited for. Default 5,000. */
   readonly settleMs?: number;
+  /** Milliseconds for the browser to answer once they have come. Default 15,000. */
+  readonly answerMs?: number;
 };
 
 type Headers = Record<string, string>;
@@ -73,7 +75,7 @@ const SHORT: ReadonlySet<string> = new Set(['Document', 'XHR', 'Fetch', 'Ping'])
 
 /** Resolves when all that is open is listened to. `connection` is the recorder's: it is closed by `stop`. */
 export async function recordNetwork(options: RecorderOptions): Promise<NetworkRecorder> {
-  const { connection, signal, maxRequests = 50_000, settleMs = 5_000 } = options;
+  const { connection, signal, maxRequests = 50_000, settleMs = 5_000, answerMs = 15_000 } = options;
   const chains = new Map<string, Chain>();
   const order: Hop[] = [];
   const work = new Set<Promise<unknown>>();
@@ -203,7 +205,10 @@ export async function recordNetwork(options: RecorderOptions): Promise<NetworkRe
       const late = performance.now() + settleMs;
       while (!connection.closed && pending() && performance.now() < late) await sleep(20, wait);
       // A command after them: what the browser has told by then has been heard.
-      if (!connection.closed) await ask('Target.getTargets', {});
+      if (!connection.closed) {
+        const onExpiry = (): Error => notAnswered(answerMs);
+        await withDeadline({ ms: answerMs, signal: wait, onExpiry }, () => ask('Target.getTargets', {}));
+      }
       if (connection.closed) throw broken();
       for (const chain of chains.values()) pairHeaders(chain);
       return order.map(recorded);
@@ -306,6 +311,14 @@ function lowered(headers: Headers): Headers {
 function notStarted(): TabwrightError {
   return new TabwrightError('browser', `the browser's network was not listened to within ${START_MS} ms`, {
     code: 'recording-not-started',
+    retryable: true,
+  });
+}
+
+function notAnswered(ms: number): TabwrightError {
+  return new TabwrightError('browser', `the browser did not say within ${ms} ms what it had sent`, {
+    code: 'browser-hangs',
+    details: { ms },
     retryable: true,
   });
 }

@@ -2,7 +2,7 @@
 // and checked here, and put into an episode's browser before its first page.
 
 import { z } from 'zod';
-import { TabwrightError } from '../../../core/index.ts';
+import { TabwrightError, type JsonObject } from '../../../core/index.ts';
 import type { CdpConnection } from '../../../browser/index.ts';
 import { withDeadline } from '../../../util/index.ts';
 
@@ -57,8 +57,8 @@ function noState(name: string, reason: string): TabwrightError {
   );
 }
 
-/** Milliseconds for one origin's local storage. */
-const ORIGIN_MS = 30_000;
+/** Milliseconds for the cookies, and for one origin's local storage. */
+const FILL_MS = 30_000;
 
 /** Cookies that have run out are left out: a browser takes them for a wish to delete. */
 export async function applyStorageState(
@@ -66,26 +66,32 @@ export async function applyStorageState(
   { cookies, origins }: StorageState,
   { signal, now = Date.now() }: { readonly signal: AbortSignal; readonly now?: number },
 ): Promise<void> {
-  const live = cookies.filter(({ expires }) => expires < 0 || expires * 1000 > now);
+  const live = cookies
+    .filter(({ expires }) => expires < 0 || expires * 1000 > now)
+    .map(({ name, value, domain, path, expires, httpOnly, secure, sameSite }) => ({
+      ...{ name, value, domain, path, httpOnly, secure },
+      ...(expires < 0 ? {} : { expires }),
+      ...(sameSite === undefined ? {} : { sameSite }),
+    }));
   if (live.length > 0) {
-    await connection.root.send('Storage.setCookies', {
-      cookies: live.map(({ name, value, domain, path, expires, httpOnly, secure, sameSite }) => ({
-        ...{ name, value, domain, path, httpOnly, secure },
-        ...(expires < 0 ? {} : { expires }),
-        ...(sameSite === undefined ? {} : { sameSite }),
-      })),
-    });
+    await withDeadline({ ms: FILL_MS, signal, onExpiry: notFilled('The cookies were not set', {}) }, () =>
+      connection.root.send('Storage.setCookies', { cookies: live }),
+    );
   }
   for (const { origin, localStorage } of origins) {
     if (localStorage.length === 0) continue;
-    const onExpiry = (): Error =>
-      new TabwrightError('browser', `The local storage of ${origin} was not filled within ${ORIGIN_MS} ms.`, {
-        code: 'storage-state-failed',
-        details: { origin },
-        retryable: true,
-      });
-    await withDeadline({ ms: ORIGIN_MS, signal, onExpiry }, () => fillOrigin(connection, origin, localStorage));
+    const onExpiry = notFilled(`The local storage of ${origin} was not filled`, { origin });
+    await withDeadline({ ms: FILL_MS, signal, onExpiry }, () => fillOrigin(connection, origin, localStorage));
   }
+}
+
+function notFilled(what: string, details: JsonObject): () => TabwrightError {
+  return () =>
+    new TabwrightError('browser', `${what} within ${FILL_MS} ms.`, {
+      code: 'storage-state-failed',
+      details,
+      retryable: true,
+    });
 }
 
 /** In a page that is the origin's by its address alone: nothing is asked of the site. */

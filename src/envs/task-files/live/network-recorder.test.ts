@@ -1,0 +1,48 @@
+// The recorder on a connection of the test's own, where the browser can be made to hang.
+
+import { expect, it } from 'vitest';
+import type { CdpConnection, CdpMessage } from '../../../browser/index.ts';
+import { recordNetwork } from './network-recorder.ts';
+
+const { signal } = new AbortController();
+
+function browser() {
+  let hangs = false;
+  let tell: (message: CdpMessage) => void = () => undefined;
+  const answer = (): Promise<unknown> => (hangs ? new Promise(() => undefined) : Promise.resolve({}));
+  const connection = {
+    root: { id: undefined, send: answer, on: () => () => undefined },
+    closed: false,
+    request: answer,
+    onMessage: (listener: typeof tell) => ((tell = listener), () => undefined),
+    close: () => undefined,
+  } as unknown as CdpConnection;
+  return {
+    connection,
+    hang: () => void (hangs = true),
+    tell: (method: string, params: object) => tell({ method, params, sessionId: 'page' }),
+  };
+}
+
+const sent = (requestId: string): object => ({
+  requestId,
+  type: 'Fetch',
+  request: { url: `http://a.test/${requestId}`, method: 'GET', headers: {} },
+});
+
+it('a browser that hangs when it is asked what it sent is given up', async () => {
+  const { connection, hang } = browser();
+  const recorder = await recordNetwork({ connection, signal, answerMs: 5 });
+  hang();
+  await expect(recorder.requests({ signal })).rejects.toMatchObject({ boundary: 'browser', code: 'browser-hangs' });
+});
+
+it('keeps requests in the order in which they were sent, and says when there were more than it keeps', async () => {
+  const { connection, tell } = browser();
+  const recorder = await recordNetwork({ connection, signal, maxRequests: 2, settleMs: 0 });
+  for (const id of ['1', '2']) tell('Network.requestWillBeSent', sent(id));
+  expect(recorder.overflow).toBe(false);
+  tell('Network.requestWillBeSent', sent('3'));
+  expect((await recorder.requests({ signal })).map(({ url }) => url)).toEqual(['http://a.test/1', 'http://a.test/2']);
+  expect(recorder.overflow).toBe(true);
+});

@@ -122,7 +122,7 @@ function ownHost(url: string): readonly EgressRule[] {
 }
 
 /** Flags that a question in words heeds. */
-const OF_MATH = ['env', 'sessions', 'turnTokens', 'reward'];
+export const OF_MATH: readonly string[] = ['env', 'sessions', 'turnTokens', 'reward'];
 const QUESTIONS = 64;
 const REPLY_TOKENS = 2_048;
 

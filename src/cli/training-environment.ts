@@ -15,6 +15,7 @@ import {
   type EnvironmentSettings,
 } from './environment-settings.ts';
 import { openEnvironment, readTasks } from './environments.ts';
+import { MATH_FILE, OF_MATH, TASK_FILE } from './file-environments.ts';
 import type { OpenedEnvironment } from './opened-environment.ts';
 import type { ChatSettings } from './chat-policy.ts';
 import { REMOTE_DEADLINES } from './stage-context.ts';
@@ -65,13 +66,19 @@ export function dividedSettings<T extends EnvironmentSettings & { readonly evalT
   config: T,
 ): { readonly training: T; readonly measured: T } {
   if (config.evalTasks === undefined || !isFile(config.evalTasks)) return { training: config, measured: config };
-  const { env } = config;
-  const onPages = env === CLICK_CHECKBOXES || env === MINIWOB || env.startsWith(`${MINIWOB}/`);
-  const ofFiles: readonly string[] = env.startsWith('tasks:') ? [] : taskFileSettings;
   return {
-    training: without(config, onPages ? Object.keys(websiteSettings) : ofFiles),
+    training: without(config, unheededBy(config.env)),
     measured: without(config, Object.keys(pageSettings)),
   };
+}
+
+/** Settings that tasks of a file heed and this environment does not. */
+function unheededBy(env: string): readonly string[] {
+  const ofWebsites = Object.keys(websiteSettings);
+  if (env === CLICK_CHECKBOXES || env === MINIWOB || env.startsWith(`${MINIWOB}/`)) return ofWebsites;
+  // It has one way to pay, whoever judges those of the file.
+  if (env.startsWith(MATH_FILE)) return ofWebsites.filter((name) => name === 'reward' || !OF_MATH.includes(name));
+  return env.startsWith(TASK_FILE) ? [] : taskFileSettings;
 }
 
 function isFile(source: string): boolean {
@@ -105,7 +112,7 @@ export async function openMeasured(
   if (!isFile(source)) {
     return { env: opened.env, from: opened, source, [Symbol.asyncDispose]: async () => undefined };
   }
-  const from = await openEnvironment({ config: { ...config, env: `tasks:${source}` }, draws: 'all', signal });
+  const from = await openEnvironment({ config: { ...config, env: `${TASK_FILE}${source}` }, draws: 'all', signal });
   return { env: from.env, from, source: 'all', [Symbol.asyncDispose]: () => from[Symbol.asyncDispose]() };
 }
 

@@ -1,5 +1,5 @@
-// A policy's own episodes, or a teacher's in the policy's words, to be imitated: run once per task, kept when they were solved. What counts as solved and
-// what of an episode is kept is decided in `algorithms/demonstrations`.
+// A policy's own episodes, or a teacher's in the policy's words, to be imitated: run once per task, kept when they were
+// solved. What counts as solved and what of an episode is kept is decided in `algorithms/demonstrations`.
 
 import type { Task, Trajectory } from '../core/index.ts';
 import { demonstrations, type Demonstration, type DemonstrationOptions } from '../algorithms/index.ts';

@@ -132,9 +132,11 @@ it('one that breaks is noted with its reason, and what is learned is learned all
   expect(resumed.rows.at(-1)).toEqual(whole.rows.at(-1));
 });
 
-it('one whose configuration cannot work ends the run before the first step', async () => {
-  await using run = await start('misconfigured');
-  const wrong = new TabwrightError('config', 'these tasks need a judge', { code: 'no-judge' });
-  await expect(sit(run, { every: 2, measuredIn: breaking(wrong, 0) })).rejects.toThrow('these tasks need a judge');
+it.each([
+  ['whose configuration cannot work', new TabwrightError('config', 'these tasks need a judge', { code: 'no-judge' })],
+  ['that shows a fault of ours', new TypeError('x is not a function')],
+])('one %s ends the run before the first step', async (what, wrong) => {
+  await using run = await start(what);
+  await expect(sit(run, { every: 2, measuredIn: breaking(wrong, 0) })).rejects.toThrow(wrong.message);
   expect(await run.readMetrics()).toEqual([]);
 });

@@ -21,7 +21,8 @@ export type Measurement = {
 
 /**
  * Plays the tasks with the weights as they are, writes the episodes, and gives the figures. What breaks there is noted and
- * costs this one measurement, not the training; a configuration that cannot work, and a disk that takes nothing, end it.
+ * costs this one measurement, not the training; a configuration that cannot work, a disk that takes nothing, and what is no
+ * failure of the other side but a fault of ours, end it.
  */
 export async function measure(options: RlOptions, evaluation: RlEvaluation, step: number): Promise<Measurement> {
   const { run, signal, listener } = options;
@@ -29,9 +30,8 @@ export async function measure(options: RlOptions, evaluation: RlEvaluation, step
     return { figures: await play(options, evaluation, step) };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof TabwrightError && (error.boundary === 'config' || error.boundary === 'store')) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    const failure = error instanceof TabwrightError ? `${error.boundary}/${error.code}: ${message}` : message;
+    if (!(error instanceof TabwrightError) || error.boundary === 'config' || error.boundary === 'store') throw error;
+    const failure = `${error.boundary}/${error.code}: ${error.message}`;
     const note = {
       kind: 'note',
       level: 'warning',

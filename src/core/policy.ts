@@ -46,8 +46,8 @@ export type SampleOptions = CallOptions & {
   /** Called as each token of each sample is drawn, for streaming. */
   readonly onToken?: (sample: number, token: number, logprob: number) => void;
   /**
-   * Called once, before the first token: how many of the prompt's tokens the sampler had already, from a prompt that began
-   * alike, and did not read for this request.
+   * Called once, before any token is given: how many of the prompt's tokens the sampler had already, from a prompt that
+   * began alike, and did not read for this request.
    */
   readonly onPrompt?: (reused: number) => void;
   /** Ends a sample like a stop token when true of its tokens so far: how a stop text is found, which ids cannot say. */

@@ -29,7 +29,7 @@ export class TinkerSampler implements ScoringSampler {
   ): Promise<readonly SampledSequence[]> {
     this.#check(options);
     const { maxTokens, temperature = 1, topP = 1, topK = -1, stop, seed, topLogprobs = 0 } = params;
-    const { sequences } = await this.client.sample(
+    const { sequences, promptCacheHitTokens } = await this.client.sample(
       {
         prompt: textInput(prompt),
         numSamples,
@@ -46,6 +46,7 @@ export class TinkerSampler implements ScoringSampler {
       },
       { signal: options.signal },
     );
+    options.onPrompt?.(promptCacheHitTokens);
     return sequences.map(({ tokens, logprobs, stopReason, topk }) => {
       if (logprobs === undefined) {
         throw new TabwrightError('backend', 'The Tinker server gave a sample without log-probabilities.', {

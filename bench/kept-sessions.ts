@@ -25,9 +25,13 @@ export function keepSessions(provider: SessionProvider): SessionProvider {
   };
 }
 
-/** A dialog that is left open would keep the next episode from its page. */
+/** A dialog that is left open would keep the next episode from its page. False where the session is of no more use. */
 async function closeDialog(lease: SessionLease): Promise<boolean> {
   const code = `if ((await pageInfo()).dialog) await cdp('Page.handleJavaScriptDialog', { accept: false });`;
   const { signal } = new AbortController();
-  return (await lease.execute({ code, timeoutMs: CLOSE_MS, signal })).success;
+  try {
+    return (await lease.execute({ code, timeoutMs: CLOSE_MS, signal })).success;
+  } catch {
+    return false; // whoever gives it back ends it then, and another one is started
+  }
 }

@@ -102,8 +102,9 @@ export function groupInputs(g: Graph): AttentionGroups {
 }
 
 /**
- * As `cachedAttention` but that the new keys and values are the caller's to hand out, with those of prompts in `shared.key.<layer>` and `shared.value.<layer>` [P, K, T, F],
- * which are read once for all rows of a prompt; the caches hold what was sampled since.
+ * As `cachedAttention`, with the keys and values of prompts in `shared.key.<layer>` and `shared.value.<layer>` [P, K, T, F],
+ * which are read once for all rows of a prompt; the caches hold what was sampled since. The new keys and values are the
+ * caller's to hand out.
  */
 export function groupedAttention(
   g: Graph,

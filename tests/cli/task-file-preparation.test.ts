@@ -3,10 +3,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadTasks, parseRows, type LoadedTask } from '../../src/envs/index.ts';
 import { runBefore } from '../../src/cli/before-command.ts';
 import { prepareTasks } from '../../src/cli/task-file-preparation.ts';
+import { isProcessAlive } from '../../src/util/index.ts';
 
 const { signal } = new AbortController();
 let folder: string;
@@ -30,22 +31,22 @@ describe('a command before tasks', () => {
   });
 
   test('that fails says how, with its last words; keys of this process do not reach it', async () => {
-    process.env['TABWRIGHT_TEST_SECRET'] = 'secret';
+    vi.stubEnv('TABWRIGHT_TEST_SECRET', 'secret');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const command = 'echo "[$TABWRIGHT_TEST_SECRET]"; echo "no such container" >&2; exit 3';
     await expect(runBefore({ command, seconds: 60, env: {}, signal })).rejects.toMatchObject({
       boundary: 'env',
       code: 'before-failed',
       message: expect.stringMatching(/ended with 3: .*\n\[\]\nno such container$/s) as string,
     });
-    delete process.env['TABWRIGHT_TEST_SECRET'];
   });
 
   test('that does not end is ended, with everything that it started', async () => {
-    const late = join(folder, 'late.txt');
-    const command = `(sleep 3; echo late > ${late}) & sleep 600`;
-    await expect(runBefore({ command, seconds: 1, env: {}, signal })).rejects.toThrow(/did not end within 1 s/);
-    await runBefore({ command: 'sleep 4', seconds: 60, env: {}, signal });
-    await expect(readFile(late)).rejects.toThrow(/ENOENT/);
+    const started = join(folder, 'started.txt');
+    const command = `sleep 600 & echo $! > ${started}; sleep 600`;
+    await expect(runBefore({ command, seconds: 3, env: {}, signal })).rejects.toThrow(/did not end within 3 s/);
+    const pid = Number(await readFile(started, 'utf8'));
+    await expect.poll(() => isProcessAlive(pid), { timeout: 20_000 }).toBe(false);
   });
 
   test('that brings a site back is refused where others play there meanwhile', async () => {

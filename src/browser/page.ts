@@ -72,7 +72,7 @@ export function createPage({ session, frames, connected, end }: PageParts): Page
       return usable && connected();
     },
     navigate: (url, options) => {
-      const deadlineMs = options.deadlineMs ?? 15_000;
+      const deadlineMs = options.deadlineMs ?? 60_000;
       const load = async (): Promise<void> => {
         const { promise, stop, expect } = loadEventOf(session);
         try {

@@ -146,10 +146,11 @@ export async function openRun({ command, given, config: settings, listener }: Op
   // Servers move: another address may be given, and runs of before noted none.
   const noted = (await readRun(out)).config['baseUrl'];
   const mayMove = given.baseUrl !== undefined || noted === undefined;
-  const mayDiffer = ['commit', 'versions', ...(mayMove ? ['baseUrl'] : [])];
-  const run = await resumeRun(out, { config, mayDiffer, renewed: ['baseUrl'] });
+  // How many pages are open at once changes no result, and may be what was wrong.
+  const mayDiffer = ['commit', 'versions', 'pages', ...(mayMove ? ['baseUrl'] : [])];
+  const run = await resumeRun(out, { config, mayDiffer, renewed: ['baseUrl', 'pages'] });
   const differences = configDifferences(run.config, config).filter(
-    ({ key }) => key !== 'baseUrl' || noted !== undefined,
+    ({ key }) => key !== 'pages' && (key !== 'baseUrl' || noted !== undefined),
   );
   if (differences.length > 0) {
     const message = `The run was begun by another program: ${describeDifferences(differences)}. The result may differ from that of an uninterrupted run.`;

@@ -11,9 +11,9 @@ export type OperationKind = 'open' | 'sample' | 'act' | 'look' | 'close';
 export type Deadlines = {
   /**
    * Opening an episode, milliseconds, waiting until there is a browser for it included; turn and episode begin after that.
-   * Default as `operationMs`.
+   * Default 120,000: all pages of a run open at once, and a busy machine takes its time.
    */
-  readonly openMs?: number;
+  readonly openMs: number;
   /** One call to the environment or the sampler, milliseconds. Default 30,000. */
   readonly operationMs: number;
   /** Sampling an action and carrying it out, milliseconds. Default 60,000. */
@@ -25,6 +25,7 @@ export type Deadlines = {
 };
 
 export const DEFAULT_DEADLINES: Deadlines = {
+  openMs: 120_000,
   operationMs: 30_000,
   turnMs: 60_000,
   episodeMs: 300_000,
@@ -64,7 +65,7 @@ export function createOperations({ deadlines, limits = {}, now }: OperationsOpti
     async run(kind, scope, work) {
       const release = await queues.get(kind)?.acquire(scope.signal);
       const start = now();
-      const openMs = deadlines.openMs ?? deadlines.operationMs;
+      const { openMs } = deadlines;
       const bounds: readonly Bound[] =
         kind === 'open'
           ? [{ what: 'open', limit: openMs, left: openMs }]

@@ -166,6 +166,14 @@ describe('runEpisodes', () => {
     expect(env.openEpisodes).toBe(0);
   });
 
+  it('says what helps where nothing failed but deadlines', async () => {
+    const env = createToyCheckboxes({ disturb: async ({ at }, signal) => (at === 'open' ? hang(signal) : undefined) });
+    const played = runEpisodes(requests(env, 40), options(env, scripted(TOY_SUBMIT, 0), { deadlines: { openMs: 15 } }));
+    await expect(played).rejects.toThrow(
+      /open-timeout \d+ times.*fewer episodes at once \(--pages\), then go on with --resume/,
+    );
+  });
+
   it.each([
     ['open', 'env', 'open-timeout'],
     ['step', 'env', 'operation-timeout'],
@@ -177,7 +185,7 @@ describe('runEpisodes', () => {
     });
     const { failures, trajectories } = await runEpisodes(
       requests(env, 2),
-      options(env, scripted(TOY_SUBMIT, 0), { deadlines: { operationMs: 15 } }),
+      options(env, scripted(TOY_SUBMIT, 0), { deadlines: { openMs: 15, operationMs: 15 } }),
     );
     expect(failures).toEqual({ [`${boundary}/${code}`]: 1 });
     expect(trajectories.every(({ outcome }) => outcome.kind === 'finished')).toBe(true);
@@ -215,7 +223,7 @@ describe('runEpisodes', () => {
       disturb: ({ at, attempt }) =>
         at === 'open' && attempt === 0 ? new Promise((resolve) => (open = resolve)) : Promise.resolve(),
     });
-    await runEpisodes(requests(env, 1), options(env, scripted(TOY_SUBMIT, 0), { deadlines: { operationMs: 15 } }));
+    await runEpisodes(requests(env, 1), options(env, scripted(TOY_SUBMIT, 0), { deadlines: { openMs: 15 } }));
     expect(env.openEpisodes).toBe(1);
     open();
     await turnOfLoop();

@@ -161,14 +161,19 @@ type TooManyInvalid = {
   readonly last: TabwrightError;
 };
 
+/** What helps where nothing failed but deadlines. */
+const SLOW =
+  'If what is asked answers at all, the machine has too much to do: leave it more to itself or play fewer episodes at once (--pages)';
+
 function tooManyInvalid({ failed, attempts, failures, last }: TooManyInvalid): TabwrightError {
   const list = Object.entries(failures)
     .map(([name, times]) => `${name} ${times} times`)
     .join(', ');
+  const isSlow = Object.keys(failures).every((name) => name.endsWith('-timeout'));
   return new TabwrightError(
     last.boundary,
     `${failed} of ${attempts} attempts at episodes failed for reasons that are not the policy's (${list}); the last: ${last.message.replace(/\.?$/, '.')} ` +
-      'None of them counts. Find the cause, then go on with --resume.',
+      `None of them counts. ${isSlow ? SLOW : 'Find the cause'}, then go on with --resume.`,
     { code: 'too-many-invalid', details: { failed, attempts, failures: { ...failures } }, cause: last },
   );
 }

@@ -1,7 +1,7 @@
 // How much memory a model takes on the embedded engine at most, by its shape: estimates for planning, with their assumptions
 // named, not measurements. On SmolLM2-135M they are within a third of what a process takes (tests/models/memory.test.ts).
 
-import type { ModelConfig } from '../engine/index.ts';
+import { KEPT_PROMPT_FLOATS, type ModelConfig } from '../engine/index.ts';
 
 /** Of the figures below. */
 export const MEMORY_ASSUMPTIONS = {
@@ -16,8 +16,6 @@ const RUNTIME_BYTES = 300e6;
 const FLOAT = 4;
 /** The base, its copy in the graph of the decoding step, and the runtime's own, rearranged, while that graph is made. */
 const COPIES_FOR_DECODING = 3;
-/** Keys and values of earlier prompts that a sampler keeps at most. */
-const KEPT_PROMPTS_BYTES = 2 ** 29;
 
 export type MemoryEstimate = { readonly samplingBytes: number; readonly trainingBytes: number };
 
@@ -32,7 +30,7 @@ export function estimateMemory(config: ModelConfig, parameters: number): MemoryE
   const ranks = layers * rank * (width + q + 2 * (width + kv) + q + width + 2 * (width + inner) + inner + width);
   const adapters = ranks * 4; // weights, gradients, two moments
   return {
-    samplingBytes: COPIES_FOR_DECODING * weights + cache + Math.min(cache, KEPT_PROMPTS_BYTES) + RUNTIME_BYTES,
+    samplingBytes: COPIES_FOR_DECODING * weights + cache + Math.min(cache, KEPT_PROMPT_FLOATS * FLOAT) + RUNTIME_BYTES,
     trainingBytes: weights + (keptOfToken * trainingTokens + adapters) * FLOAT + RUNTIME_BYTES,
   };
 }

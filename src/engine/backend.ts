@@ -42,7 +42,7 @@ export type EmbeddedBackendOptions = SessionOptions & {
    * ones. Default `f32`.
    */
   readonly decodeWeights?: DecodeWeights;
-  /** Floats of keys and values of prompts that each sampler of a large model keeps. Default 2^27, 512 MiB. */
+  /** Floats of keys and values of prompts that each sampler of a large model keeps. Default `KEPT_PROMPT_FLOATS`. */
   readonly maxPrefixFloats?: number;
   /** Floats of weights kept in memory for samplers opened from folders, beyond the base. Default 2^28, 1 GiB. */
   readonly maxSamplerFloats?: number;

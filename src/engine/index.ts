@@ -38,6 +38,7 @@ export {
 } from './lora.ts';
 export { measureMatmulRate } from './matmul-rate.ts';
 export { modelConfigSchema, parseModelConfig, type ModelConfig } from './model-config.ts';
+export { KEPT_PROMPT_FLOATS } from './prefix-cache.ts';
 export { loadPretrained, type PretrainedModel, type PretrainedOptions } from './pretrained.ts';
 export { EmbeddedSampler } from './sampler.ts';
 export { EmbeddedTrainer, type EmbeddedTrainerOptions } from './trainer.ts';

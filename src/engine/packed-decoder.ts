@@ -14,7 +14,7 @@ import { loraParts, type LoraConfig } from './lora.ts';
 import type { ModelConfig } from './model-config.ts';
 import { packAdapters } from './packed-adapters.ts';
 import type { PackedRuntime } from './packed-runtime.ts';
-import { PrefixCache } from './prefix-cache.ts';
+import { KEPT_PROMPT_FLOATS, PrefixCache } from './prefix-cache.ts';
 import { readPrompt, readSequence } from './prompt-reader.ts';
 import type { RowCache } from './row-cache.ts';
 import { lastPlace } from './running-batch.ts';
@@ -30,7 +30,7 @@ export type PackedDecoderOptions = {
   readonly lora: LoraConfig | undefined;
   /** Adapter weights by name, as they are when they are used; none without adapters. */
   readonly own: () => Promise<Feeds>;
-  /** Floats of keys and values kept of prompts that were read. Default 2^27, 512 MiB: twenty prompts of 600 tokens of a model of 135 M. */
+  /** Floats of keys and values kept of prompts that were read. Default `KEPT_PROMPT_FLOATS`. */
   readonly maxPrefixFloats?: number;
 };
 
@@ -53,7 +53,7 @@ export class PackedDecoder implements Decoder {
     this.#runtime = runtime;
     this.#options = options;
     this.#reader = runtime.reader(options.lora);
-    this.#prefixes = new PrefixCache({ maxFloats: options.maxPrefixFloats ?? 2 ** 27 });
+    this.#prefixes = new PrefixCache({ maxFloats: options.maxPrefixFloats ?? KEPT_PROMPT_FLOATS });
     this.#base = weightFeeds(runtime.weights);
   }
 

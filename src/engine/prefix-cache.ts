@@ -3,6 +3,9 @@
 
 import type { SequenceCache } from './row-cache.ts';
 
+/** Floats of keys and values that a sampler keeps by default, 512 MiB: twenty prompts of 600 tokens of a model of 135 M. */
+export const KEPT_PROMPT_FLOATS = 2 ** 27;
+
 type Entry = { readonly tokens: readonly number[]; readonly cache: SequenceCache; readonly floats: number };
 
 export class PrefixCache {

@@ -2,7 +2,7 @@
 // then or from its record later, goes by the same. In a task's `params`, which no policy is shown.
 
 import { z } from 'zod';
-import { asJson, type JsonObject, type Task } from '../../core/index.ts';
+import { asJson, TabwrightError, type JsonObject, type Task } from '../../core/index.ts';
 import type { RubricGroup } from '../../judges/index.ts';
 
 export type TaskJudging = {
@@ -25,7 +25,14 @@ export function judgingParams({ criteria, rubric }: TaskJudging): JsonObject {
   };
 }
 
-export function judgingOf({ params }: Pick<Task, 'params'>): TaskJudging {
+export function judgingOf({ id, params }: Pick<Task, 'id' | 'params'>): TaskJudging {
   const judging = params?.['judging'];
-  return judging === undefined ? {} : judgingSchema.parse(judging);
+  if (judging === undefined) return {};
+  const { data, error } = judgingSchema.safeParse(judging);
+  if (data !== undefined) return data;
+  throw new TabwrightError(
+    'store',
+    `What the task ${id} says of judging cannot be read: ${z.prettifyError(error)}. The record was changed by hand or by another version.`,
+    { code: 'task-judging-damaged', details: { id } },
+  );
 }

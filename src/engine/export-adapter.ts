@@ -36,5 +36,6 @@ export async function exportAdapter({
     baseModel,
     path,
     overwrite,
+    reads: [from],
   });
 }

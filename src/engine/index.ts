@@ -15,6 +15,7 @@ export {
 export { createHubClient } from './formats/hub/hub-client.ts';
 export { mergedModel, type MergedModel, type MergeOptions } from './formats/merged-tensors.ts';
 export { writeMergedFolder, type MergedFolder } from './formats/merged-folder.ts';
+export { COMPANION as MODEL_COMPANION } from './formats/output-place.ts';
 export {
   readPeftAdapter,
   writePeftAdapter,

@@ -1,7 +1,7 @@
 // Demonstrations: an oracle plays in a real Chromium, and what it did is in the tokens of a model that could not have done
 // it; fine-tuning learns from them, an episode a row.
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -48,4 +48,6 @@ it('a teacher that is not there is told with those that are', { timeout: 200_000
   const { code, stderr } = await collect('none', '--model', 'nano', '--teacher', 'wizard');
   expect(code).toBe(2);
   expect(stderr).toMatch(/no policy "wizard"; it has oracle, noop, blind/);
+  // The command that is put right finds no run there.
+  expect(await readdir(folder)).not.toContain('none');
 });

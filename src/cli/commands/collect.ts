@@ -38,6 +38,7 @@ export const collect: CommandSpec<typeof schema> = {
   async action({ config, given, listener, signal, openRun, print }) {
     await using opened = await openEnvironment({ config, signal });
     refuseReplyFlag(opened, config);
+    const teacher = config.teacher === undefined ? undefined : opened.policy(config.teacher);
     await using model = await openPolicyModel(
       given.model ?? 'nano',
       policyModelOptions({ config, given, listener, signal, replyTokens: opened.turnTokens }),
@@ -52,7 +53,6 @@ export const collect: CommandSpec<typeof schema> = {
       reward: opened.reward,
     });
     await using sampler = await model.openSampler();
-    const teacher = config.teacher === undefined ? undefined : opened.policy(config.teacher);
     const firstSeed = trainingSeeds(config.seed).collect;
     const { trajectories, rows } = await runCollection({
       runSeed: config.seed,

@@ -1,7 +1,6 @@
 // `tabwright model info` and `tabwright model export`: what a model is, and what was trained in forms that others read.
 
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { TabwrightError } from '../../core/index.ts';
 import {
@@ -27,6 +26,7 @@ import { withTinkerArchive } from '../tinker-archive.ts';
 import { estimateMemory, MEMORY_ASSUMPTIONS } from '../model-memory.ts';
 import { openModelSource, type OpenedModel, type ResolveModelOptions } from '../model-source.ts';
 import type { CommandContext, CommandSpec } from '../run-command.ts';
+import { modelCompanions } from './model-companions.ts';
 
 const infoSchema = z.strictObject({
   name: z.string().min(1).describe('hf:owner/name[@revision], gguf:file, a model folder, or a name like Qwen/Qwen3-8B'),
@@ -128,7 +128,7 @@ const exportSchema = z.strictObject({
     .enum(['f32', 'f16', 'bf16', 'q8_0'])
     .optional()
     .describe('of the matrices: f32, f16 or bf16 for --merged (default f32), f16 or q8_0 for --gguf (default f16)'),
-  replace: z.boolean().default(false).describe('replace what is there'),
+  replace: z.boolean().default(false).describe('replace an earlier export of the same kind'),
 });
 type ExportSettings = z.infer<typeof exportSchema>;
 
@@ -166,7 +166,7 @@ async function exportTrained({ config, print, ...context }: CommandContext<Expor
   if (path !== undefined) {
     if (trained?.kind !== 'adapter') throw usage('--adapter needs --from with an adapter; there is none.');
     const baseModel = config.base?.replace(/^hf:/, '') ?? trained.adapter.baseModel;
-    await writePeftAdapter({ ...trained.adapter, baseModel, path, overwrite, signal });
+    await writePeftAdapter({ ...trained.adapter, baseModel, path, overwrite, reads: [from!], signal });
     print(`Adapter written to ${path}`, { adapter: path });
     return;
   }
@@ -207,16 +207,19 @@ type Export = {
   readonly signal: AbortSignal;
 };
 
-/** Files of a model folder that are not weights and go with the model wherever it goes. */
-const COMPANIONS =
-  /^(?:tokenizer.*\.json|vocab\.json|merges\.txt|special_tokens_map\.json|added_tokens\.json|generation_config\.json|chat_template\.\w+|LICENSE.*|NOTICE.*)$/;
+/** What an export is made of, in a place where none may be written. */
+const readFor = ({ opened: { files }, config: { from } }: Export): readonly string[] =>
+  from === undefined ? [files.path] : [files.path, from];
 
-async function exportMerged({ opened, model, path, config: { type = 'f32', replace }, signal }: Export): Promise<void> {
+async function exportMerged(exported: Export): Promise<void> {
+  const { opened, model, path, signal } = exported;
+  const { type = 'f32', replace } = exported.config;
   if (type === 'q8_0') throw usage('--type q8_0 is for --gguf; --merged takes f32, f16 or bf16.');
   const { files, metadata } = opened;
   const common = {
     path,
     overwrite: replace,
+    reads: readFor(exported),
     ...model,
     type: ({ f32: 'F32', f16: 'F16', bf16: 'BF16' } as const)[type],
     signal,
@@ -226,16 +229,18 @@ async function exportMerged({ opened, model, path, config: { type = 'f32', repla
     await writeMergedFolder({ ...common, texts });
     return;
   }
-  const names = (await readdir(files.path)).filter((name) => COMPANIONS.test(name));
-  await writeMergedFolder({ ...common, copies: new Map(names.map((name) => [name, join(files.path, name)])) });
+  await writeMergedFolder({ ...common, copies: (await modelCompanions(files.path)).files });
 }
 
-async function exportFile({ opened, model, path, config: { type = 'f16', replace }, signal }: Export): Promise<void> {
+async function exportFile(exported: Export): Promise<void> {
+  const { opened, model, path, signal } = exported;
+  const { type = 'f16', replace } = exported.config;
   if (type !== 'f16' && type !== 'q8_0') throw usage(`--type ${type} is for --merged; --gguf takes f16 or q8_0.`);
   const { config } = model;
   await exportGguf({
     path,
     overwrite: replace,
+    reads: readFor(exported),
     ...model,
     type: type === 'f16' ? 'F16' : 'Q8_0',
     tokenizer: await tokenizerEntries(opened, config),
@@ -249,9 +254,8 @@ async function tokenizerEntries(
   config: Readonly<Record<string, unknown>>,
 ): Promise<ReadonlyMap<string, GgufEntry>> {
   if (files.kind === 'gguf') return new Map([...metadata!].filter(([key]) => key.startsWith('tokenizer.')));
-  const text = (name: string): Promise<string | undefined> =>
-    readFile(join(files.path, name), 'utf8').catch(() => undefined); // files of which a folder may have some
-  const json = await text('tokenizer.json');
+  const { text, json: jsonOf } = await modelCompanions(files.path);
+  const json = await jsonOf('tokenizer.json');
   if (json === undefined) {
     throw new TabwrightError(
       'config',
@@ -265,8 +269,8 @@ async function tokenizerEntries(
   const chatTemplate = await text('chat_template.jinja');
   return tokenizerToGguf({
     name: files.path,
-    json: JSON.parse(json) as unknown,
-    config: JSON.parse((await text('tokenizer_config.json')) ?? '{}') as unknown,
+    json,
+    config: (await jsonOf('tokenizer_config.json')) ?? {},
     vocabSize: config.vocab_size as number,
     ids: config,
     ...(chatTemplate === undefined ? {} : { chatTemplate }),

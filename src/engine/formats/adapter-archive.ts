@@ -11,6 +11,7 @@ import { TabwrightError } from '../../core/index.ts';
 import { linkedController } from '../../util/index.ts';
 import { openFile } from './gguf-header.ts';
 import { writeOutputFolder } from './output-folder.ts';
+import { PEFT_FOLDER } from './output-place.ts';
 import { PEFT_CONFIG_FILE, PEFT_WEIGHTS_FILE, readPeftAdapter } from './peft-adapter.ts';
 
 export type ArchiveOptions = {
@@ -32,7 +33,7 @@ const DEFAULT_MAX_BYTES = 16 * 2 ** 30;
 export async function unpackAdapterArchive(options: ArchiveOptions): Promise<void> {
   const { archive, path, overwrite, signal } = options;
   const gzipped = await isGzip(archive);
-  await writeOutputFolder({ path, overwrite }, async (folder) => {
+  await writeOutputFolder({ path, overwrite, reads: [archive], kind: PEFT_FOLDER }, async (folder) => {
     const unpack = extract();
     const found = new Set<string>();
     const collect = async (): Promise<void> => {

@@ -8,14 +8,17 @@ import { encodeGgufHeader } from './gguf-header-writer.ts';
 import { ggufName, isShiftedNorm, reorderRotaryRows } from './gguf-names.ts';
 import { DEFAULT_ALIGNMENT, WRITTEN_TYPES, type GgufEntry, type GgufTensor, type WrittenType } from './gguf-types.ts';
 import { writeOutputFile } from './output-folder.ts';
+import { GGUF_FILE } from './output-place.ts';
 import { bytesOf, quantise } from './quantise.ts';
 import { llama3RopeFactors } from './rope-factors.ts';
 import type { TensorToWrite } from './safetensors-writer.ts';
 
 export type GgufExport = {
   readonly path: string;
-  /** Default false: a file that exists is refused. */
+  /** Default false: a file that exists is refused. Only a GGUF file is replaced. */
   readonly overwrite?: boolean;
+  /** Files and folders that it is made of; a place that holds them or lies in them is refused. */
+  readonly reads?: readonly string[];
   /** In the spelling of Hugging Face's config.json. */
   readonly config: Readonly<Record<string, unknown>>;
   /** By Hugging Face name, in Hugging Face's row order. */
@@ -32,7 +35,7 @@ export type GgufExport = {
 const FILE_TYPES = { F16: 1, Q8_0: 7 } as const;
 
 export async function exportGguf(options: GgufExport): Promise<void> {
-  const { path, overwrite, config, type, tokenizer, name, signal } = options;
+  const { path, overwrite, reads, config, type, tokenizer, name, signal } = options;
   const metadata = new Map<string, GgufEntry>([
     ...ggufMetadataOf(config, { name, fileType: FILE_TYPES[type] }),
     ...tokenizer,
@@ -45,7 +48,7 @@ export async function exportGguf(options: GgufExport): Promise<void> {
     offset = align(offset + bytesOf(written, elementsOf(tensor.shape)));
     return entry;
   });
-  await writeOutputFile({ path, overwrite }, async (temporary) => {
+  await writeOutputFile({ path, overwrite, reads, kind: GGUF_FILE }, async (temporary) => {
     const file = await open(temporary, 'wx');
     try {
       await file.writeFile(encodeGgufHeader(metadata, table));

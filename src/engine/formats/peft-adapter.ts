@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { TabwrightError } from '../../core/index.ts';
 import { decodeSafetensors, type NamedTensor } from '../safetensors.ts';
 import { writeOutputFolder } from './output-folder.ts';
+import { PEFT_FOLDER } from './output-place.ts';
 import { writeSafetensors } from './safetensors-writer.ts';
 
 export const PEFT_CONFIG_FILE = 'adapter_config.json';
@@ -27,15 +28,18 @@ export type PeftAdapter = {
 
 export type PeftAdapterToWrite = PeftAdapter & {
   readonly path: string;
-  /** Default false: a folder that exists is refused. */
+  /** Default false: a folder that exists is refused. Only an earlier one of this kind is replaced. */
   readonly overwrite?: boolean;
+  /** Files and folders that it is made of; a place that holds them or lies in them is refused. */
+  readonly reads?: readonly string[];
   readonly signal?: AbortSignal;
 };
 
 /** Writes the folder, which appears whole or not at all. */
-export async function writePeftAdapter({ path, overwrite, signal, ...adapter }: PeftAdapterToWrite): Promise<void> {
+export async function writePeftAdapter(options: PeftAdapterToWrite): Promise<void> {
+  const { path, overwrite, reads, signal, ...adapter } = options;
   const config = peftConfig(adapter);
-  await writeOutputFolder({ path, overwrite }, async (folder) => {
+  await writeOutputFolder({ path, overwrite, reads, kind: PEFT_FOLDER }, async (folder) => {
     const tensors = adapter.tensors.map(({ name, shape, data }) => ({
       name: PREFIX + name,
       shape,

@@ -1,6 +1,6 @@
 // What cells may and may not ask of the browser.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createCdpPolicy } from './cdp-policy.ts';
 
 const policy = createCdpPolicy({ inScratch: (path) => path.startsWith('/tmp/') });
@@ -90,4 +90,41 @@ test.each([
 test('an address that is no text is refused', () => {
   expect(() => check('Page.navigate', { url: ['file:///etc/passwd'] })).toThrow('url must be a string');
   expect(() => check('Page.navigate', { url: { toString: () => 'http://x/' } })).toThrow('url must be a string');
+});
+
+describe('where requests are evidence', () => {
+  const strict = createCdpPolicy({ inScratch: () => false });
+  strict.refuseRewrites();
+  const requestId = '1';
+
+  test.each([
+    ['Fetch.enable', { patterns: [{ urlPattern: '*', requestStage: 'Response' }] }],
+    ['Fetch.continueRequest', { requestId, interceptResponse: true, url: undefined }],
+    ['Fetch.continueResponse', { requestId }],
+    ['Fetch.failRequest', { requestId, errorReason: 'Aborted' }],
+    ['Fetch.continueWithAuth', { requestId, authChallengeResponse: { response: 'Default' } }],
+    ['Network.continueInterceptedRequest', { interceptionId: '1' }],
+    ['Network.setExtraHTTPHeaders', { headers: { 'x-a': 'b' } }],
+    ['Network.setCookie', { name: 'a', value: 'b', domain: 'a.test' }],
+  ])('%s %j is let through', (method, params) => {
+    expect(strict.check({ method, params })).toEqual({ method, params });
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['Fetch.continueRequest', { requestId, url: 'https://a.test/' }],
+    ['Fetch.continueRequest', { requestId, method: 'GET' }],
+    ['Fetch.continueRequest', { requestId, postData: 'YQ==' }],
+    ['Fetch.continueRequest', { requestId, headers: [] }],
+    ['Fetch.continueRequest', { requestId, url: null }],
+    ['Fetch.continueResponse', { requestId, responseCode: 302 }],
+    ['Fetch.continueResponse', { requestId, responseHeaders: [] }],
+    ['Fetch.continueResponse', { requestId, binaryResponseHeaders: '' }],
+    ['Fetch.fulfillRequest', { requestId, responseCode: 200 }],
+    ['Network.continueInterceptedRequest', { interceptionId: '1', url: 'https://a.test/' }],
+    ['Network.continueInterceptedRequest', { interceptionId: '1', rawResponse: 'YQ==' }],
+    ['Network.loadNetworkResource', { url: 'https://a.test/', options: {} }],
+  ])('%s %j is refused, and open elsewhere', (method, params) => {
+    expect(() => strict.check({ method, params })).toThrow(/refused: the requests of this episode are recorded/);
+    if (params.url !== null) expect(check(method, params)).toEqual({ method, params });
+  });
 });

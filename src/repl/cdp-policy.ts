@@ -11,6 +11,8 @@ export interface CdpPolicy {
   check(command: CdpCommand): CdpCommand;
   /** Throws `cdp-refused` for addresses that are not the web's. */
   checkUrl(method: string, url: unknown): void;
+  /** From now on requests and answers may be held, let go and failed, and no longer written anew: see `REWRITES`. */
+  refuseRewrites(): void;
 }
 
 export type CdpPolicyOptions = {
@@ -57,6 +59,18 @@ const ADDRESSES: ReadonlyMap<string, string> = new Map([
   ['Network.continueInterceptedRequest', 'url'],
 ]);
 
+/**
+ * Commands with which a client writes requests or answers anew, behind the back of whoever listens to the network, and the
+ * parameters with which they do not. Default: none, since the command has no other use.
+ */
+const REWRITES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Fetch.continueRequest', ['requestId', 'interceptResponse']],
+  ['Fetch.continueResponse', ['requestId']],
+  ['Fetch.fulfillRequest', []],
+  ['Network.continueInterceptedRequest', ['interceptionId', 'errorReason', 'authChallengeResponse']],
+  ['Network.loadNetworkResource', []], // listeners are not told of it
+]);
+
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'data:', 'blob:', 'javascript:']);
 
 export function createCdpPolicy({ inScratch }: CdpPolicyOptions): CdpPolicy {
@@ -79,8 +93,10 @@ export function createCdpPolicy({ inScratch }: CdpPolicyOptions): CdpPolicy {
     }
   };
 
+  let rewrites = true;
   return {
     checkUrl,
+    refuseRewrites: () => void (rewrites = false),
     check({ method, params }) {
       const domain = /^([A-Z][A-Za-z]*)\.[a-z][A-Za-z]*$/.exec(method)?.[1];
       if (domain === undefined) throw cdpRefused(String(method).slice(0, 100), 'a command is named Domain.command');
@@ -90,6 +106,7 @@ export function createCdpPolicy({ inScratch }: CdpPolicyOptions): CdpPolicy {
       for (const name of REFUSED_PARAMS.get(method) ?? []) {
         if (params[name] !== undefined) throw cdpRefused(method, `the parameter ${name} is not open to cells`);
       }
+      if (!rewrites) refuseRewrite({ method, params });
       const address = ADDRESSES.get(method);
       if (address !== undefined && params[address] !== undefined) checkUrl(method, params[address]);
       if (method === 'DOM.setFileInputFiles') files(method, params.files);
@@ -107,6 +124,15 @@ export function createCdpPolicy({ inScratch }: CdpPolicyOptions): CdpPolicy {
       return { method, params };
     },
   };
+}
+
+function refuseRewrite({ method, params }: CdpCommand): void {
+  const kept = REWRITES.get(method);
+  if (kept === undefined) return;
+  const why = 'the requests of this episode are recorded as evidence';
+  if (kept.length === 0) throw cdpRefused(method, `${why}; what goes past the server or the record is not open`);
+  const changed = Object.keys(params).filter((name) => params[name] !== undefined && !kept.includes(name));
+  if (changed.length > 0) throw cdpRefused(method, `${why}; leave out ${changed.join(', ').slice(0, 200)}`);
 }
 
 /** Judged as Chromium reads it: blanks at both ends and control characters do not count, `view-source:` is looked through. */

@@ -25,6 +25,8 @@ export type { HostCallContext, HostCalls };
 /** The calls of a browser, and what only the host may do with it. */
 export interface BrowserCalls extends HostCalls {
   readonly log: ActionLog;
+  /** From now on the cells cannot write requests and answers anew. */
+  refuseRewrites(): void;
   /** The runtime that asked is gone, and with it the functions of the tools that it added. */
   runtimeEnded(): void;
   /** PNG of the page that was acted on last, taken on a session of the host's own; for judges. Undefined when the page does not answer. */
@@ -111,6 +113,7 @@ export function createHostCalls(options: HostCallsOptions): BrowserCalls {
         throw error;
       }
     },
+    refuseRewrites: policy.refuseRewrites,
     runtimeEnded: () => webmcp.custom.clear(),
     cellEnded() {
       browser.releaseHandles(HANDLES);

@@ -55,6 +55,7 @@ export function createLease(
     screenshot: async (wait) => held().screenshot(wait),
     ...(session.tab === undefined ? {} : { tab: async (wait) => held().tab?.(wait) }),
     ...(session.connection === undefined ? {} : { connection: async (wait) => held().connection!(wait) }),
+    ...(session.refuseRewrites === undefined ? {} : { refuseRewrites: () => held().refuseRewrites?.() }),
     health: async (wait) => held().health(wait),
     memory: () => held().memory(),
     [Symbol.asyncDispose]: () => (released ??= release(session.closed ? (spoiled ?? 'its browser is gone') : spoiled)),

@@ -41,6 +41,11 @@ export interface ReplSession extends AsyncDisposable {
    * Missing where the browser's protocol is not to be reached.
    */
   connection?(wait: SessionWait): Promise<CdpConnection>;
+  /**
+   * Until its end its cells can hold, let go and fail requests, and no longer write them or their answers anew: for whoever
+   * takes what goes over the network as evidence. Missing where the host is somebody else's, and nobody can hold them to it.
+   */
+  refuseRewrites?(): void;
   /** Whether browser and runtime answer. Rejects with the signal's reason only. */
   health(wait: SessionWait): Promise<SessionHealth>;
   /** Bytes that its processes hold, as jails count them; undefined where that is not known. */
@@ -126,6 +131,7 @@ export async function openReplSession({
     tab: ({ signal: wait, deadlineMs = DEADLINE_MS }) => host.tab({ signal: wait, deadlineMs }),
     connection: ({ signal: wait, deadlineMs = DEADLINE_MS }) =>
       withDeadline({ ms: deadlineMs, signal: wait, onExpiry: () => notAnswering(deadlineMs) }, calls.connect),
+    refuseRewrites: host.refuseRewrites,
     async health({ signal: wait, deadlineMs = DEADLINE_MS }) {
       const onExpiry = (): Error => notAnswering(deadlineMs);
       try {

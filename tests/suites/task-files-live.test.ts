@@ -36,6 +36,8 @@ const PAGES: Readonly<Record<string, string>> = {
 };
 let server: Server;
 let site: string;
+/** Requests that the server saw. */
+let posted = 0;
 let provider: SessionProvider;
 beforeAll(async () => {
   server = createServer((request: IncomingMessage, response) => {
@@ -43,6 +45,7 @@ beforeAll(async () => {
     const page = PAGES[pathname];
     request.resume();
     if (request.method === 'POST' && pathname === '/groups') {
+      posted++;
       response.writeHead(302, { location: '/groups/12', 'set-cookie': ['mode=is%20dark; Path=/', 'b=2'] }).end();
     } else if (request.method === 'POST') {
       response.setHeader('content-type', 'application/json').end('{"ok":true}');
@@ -79,7 +82,10 @@ async function verified(asked: Asked, taskType = 'mutate'): Promise<LoadedTask> 
 
 type Preparation = Omit<TaskFileBeginOptions, 'tasks'>;
 
-/** Runs each cell, then answers. */
+const given = (cell: string): { readonly code: string } =>
+  cell.startsWith('{') ? (JSON.parse(cell) as { readonly code: string }) : { code: cell };
+
+/** Runs each cell, which must come to its end, then answers. */
 async function play(task: LoadedTask, cells: readonly string[], more: Preparation = {}, answer = ANSWER) {
   const { begin, network } = taskFileBegin({ tasks: [task], ...more });
   const verify = taskFileVerifier([task], { network });
@@ -96,13 +102,16 @@ async function play(task: LoadedTask, cells: readonly string[], more: Preparatio
     verify,
   });
   const actor = createScriptedActor('script', [
-    ...cells.map((code, i) => ({
+    ...cells.map(given).map((cell, i) => ({
       text: '',
       calls: [
         {
           id: `c${i}`,
           name: 'browser_repl',
-          arguments: JSON.stringify(code.startsWith('{') ? JSON.parse(code) : { code }),
+          arguments: JSON.stringify({
+            ...cell,
+            code: `${cell.code};\nrepl.write('cell ' + ${i} + ' came to its end')`,
+          }),
         },
       ],
     })),
@@ -119,6 +128,9 @@ async function play(task: LoadedTask, cells: readonly string[], more: Preparatio
     listener: () => undefined,
     signal,
   });
+  const turns = JSON.stringify(trajectories[0].turns);
+  if (trajectories[0].outcome.kind === 'finished')
+    cells.forEach((_, i) => expect(turns).toContain(`cell ${i} came to its end`));
   return trajectories[0];
 }
 
@@ -126,8 +138,10 @@ const said = ({ outcome }: { readonly outcome: Outcome }): boolean | string =>
   outcome.kind === 'finished' ? outcome.success : `${outcome.boundary}/${outcome.code}`;
 const problemOf = ({ outcome }: { readonly outcome: Outcome }): unknown =>
   outcome.kind === 'finished' ? JSON.stringify(outcome.details) : outcome;
+/** Cells have no sleep of their own. */
+const PAUSE = 'await new Promise((done) => setTimeout(done, 300))';
 const click = (id: string): string =>
-  `await js("document.querySelector('#${id}').click()"); await sleep(0.5); await waitForLoad();`;
+  `await js("document.querySelector('#${id}').click()"); ${PAUSE}; await waitForLoad();`;
 const MADE: Asked = {
   expected: {
     url: '__GITLAB__/groups',
@@ -138,17 +152,25 @@ const MADE: Asked = {
     response_cookies: { mode: '^.*dark.*$' },
   },
 };
-/** The same request, answered by the cell in the server's place. */
-const FORGED = `await cdp('Fetch.enable', { patterns: [{ urlPattern: '*/groups' }] });
-  js("document.querySelector('#make').click()").catch(() => undefined);
-  for (let tries = 0; tries < 100; tries++) {
-    const event = (await drainEvents()).find(({ method }) => method === 'Fetch.requestPaused');
-    if (event === undefined) { await sleep(0.1); continue; }
-    await cdp('Fetch.fulfillRequest', { requestId: event.params.requestId, responseCode: 302,
-      responseHeaders: [{ name: 'location', value: '/groups/12' }, { name: 'set-cookie', value: 'mode=is%20dark' }] });
-    break;
+/** Holds the requests that match, has `act` make one, and lets each go as `go` says; what is refused is written out. */
+const holding = (patterns: readonly object[], act: string, go: string): string => `
+  await cdp('Fetch.enable', { patterns: ${JSON.stringify(patterns)} });
+  js(${JSON.stringify(act)}).catch(() => undefined);
+  let held = 0;
+  for (let looks = 0; looks < 100 && held < ${patterns.length}; looks++) {
+    for (const { method, params } of await drainEvents()) {
+      if (method !== 'Fetch.requestPaused') continue;
+      held++;
+      const { requestId, responseStatusCode } = params;
+      try { await cdp(${go}); } catch (error) { repl.write(error.message); await cdp('Fetch.continueRequest', { requestId }); }
+    }
+    ${PAUSE};
   }
-  await cdp('Fetch.disable'); await sleep(0.5);`;
+  await cdp('Fetch.disable'); ${PAUSE};
+  repl.write('held ' + held);`;
+const MAKE = "document.querySelector('#make').click()";
+const GROUPS = { urlPattern: '*/groups' };
+const PAGE = "[{ name: 'location', value: '/groups/12' }, { name: 'set-cookie', value: 'mode=is%20dark' }]";
 
 describe('requests of an episode', () => {
   it('are compared with what the row asks for: form, status, headers, cookies', { timeout: 900_000 }, async () => {
@@ -179,9 +201,43 @@ describe('requests of an episode', () => {
     expect(said(await play(await verified(upload), [click('up')]))).toBe(true);
   });
 
-  it('that the cell answered itself came from no server', { timeout: 900_000 }, async () => {
-    const forged = await play(await verified(MADE), [FORGED]);
-    expect([said(forged), problemOf(forged)]).toEqual([false, expect.stringContaining('the status was 0')]);
+  it.each([
+    ['answered', [GROUPS], `'Fetch.fulfillRequest', { requestId, responseCode: 302, responseHeaders: ${PAGE} }`],
+    ['sent elsewhere', [GROUPS], `'Fetch.continueRequest', { requestId, url: away, method: 'GET' }`],
+    [
+      'sent elsewhere, with another answer,',
+      [GROUPS, { ...GROUPS, requestStage: 'Response' }],
+      `...(responseStatusCode === undefined
+        ? ['Fetch.continueRequest', { requestId, url: away, method: 'GET' }]
+        : ['Fetch.continueResponse', { requestId, responseCode: 302, responseHeaders: ${PAGE} }])`,
+    ],
+  ])('that would be %s by the cell are refused', { timeout: 900_000 }, async (_, patterns, go) => {
+    posted = 0;
+    const cell = `const away = '${site}/me';${holding(patterns, MAKE, go)}`;
+    const forged = await play(
+      await verified({ expected: { ...MADE.expected, post_data: { 'group[name]': 'none' } } }),
+      [cell],
+    );
+    expect(JSON.stringify(forged.turns)).toContain('refused: the requests of this episode are recorded as evidence');
+    expect(JSON.stringify(forged.turns)).toContain(`held ${patterns.length}`);
+    // It was let go as it was, and the server saw what the record says.
+    expect([said(forged), problemOf(forged), posted]).toEqual([
+      false,
+      expect.stringContaining('the field group[name] was another one'),
+      1,
+    ]);
+  });
+
+  it('hide behind no other: what must not be sent is not sent in its place', { timeout: 900_000 }, async () => {
+    const never = await verified({
+      should_not_exist: true,
+      expected: { url: '__GITLAB__/groups', http_method: 'POST' },
+    });
+    posted = 0;
+    const go = `'Fetch.continueRequest', { requestId, url: '${site}/groups', method: 'POST' }`;
+    const hidden = await play(never, [holding([{ urlPattern: '*/harmless' }], "fetch('/harmless')", go)]);
+    expect([posted, said(hidden)]).toEqual([0, true]);
+    expect(JSON.stringify(hidden.turns)).toContain('held 1');
   });
 
   it('that must not be sent, and the page that was opened last', { timeout: 900_000 }, async () => {
@@ -200,6 +256,11 @@ describe('requests of an episode', () => {
     expect(
       said(await play(there, [click('next'), `await gotoUrl('${site}/'); await waitForLoad();`], {}, answer)),
     ).toBe(false);
+    // Neither a page's own request nor its frame opens a page, nor do they make one no longer the last.
+    const asks = (path: string): string =>
+      `await js("fetch('${path}', { headers: { accept: 'text/html' } }).then(r => r.text()).then(() => new Promise(done => { const frame = document.createElement('iframe'); frame.onload = done; frame.src = '${path}'; document.body.append(frame); }))")`;
+    expect(said(await play(there, [asks('/groups/12')], {}, answer))).toBe(false);
+    expect(said(await play(there, [click('next'), asks('/')], {}, answer))).toBe(true);
   });
 });
 

@@ -4,7 +4,7 @@
 import type { JsonObject } from '../../../core/index.ts';
 import type { NetworkEvent } from './snapshot.ts';
 
-export type Exchange = Pick<NetworkEvent, 'url' | 'method' | 'status' | 'headers'> & {
+export type Exchange = Pick<NetworkEvent, 'url' | 'method' | 'status' | 'headers' | 'unanswered'> & {
   readonly post: { readonly mimeType: string; readonly text: string } | null;
   /** The answer's text. */
   readonly response: string | null;
@@ -12,15 +12,25 @@ export type Exchange = Pick<NetworkEvent, 'url' | 'method' | 'status' | 'headers
   readonly setCookies: readonly string[];
   /** Whoever wrote it down says that a page or a frame was asked for. */
   readonly document: boolean;
+  /** Whether a tab's own page was asked for, where that is known for sure: it decides alone then. */
+  readonly page?: boolean;
+  /** More was sent than was kept. */
+  readonly tooLong?: boolean;
 };
 
-export function eventOfExchange({ post, response, setCookies, document, ...rest }: Exchange): NetworkEvent {
+/** Characters of what was sent, or answered, that are looked at. */
+const READ_CHARACTERS = 4 * 1024 * 1024;
+
+export function eventOfExchange(exchange: Exchange): NetworkEvent {
+  const { post, response, setCookies, document, page, tooLong = false, ...rest } = exchange;
+  const cut = tooLong || (post !== null && post.text.length > READ_CHARACTERS);
   return {
     ...rest,
-    post: post === null ? null : postFields(post.mimeType, post.text),
-    response: response === null ? null : jsonObject(response),
+    post: post === null || cut ? null : postFields(post.mimeType, post.text),
+    ...(cut ? { tooLong: true } : {}),
+    response: response === null || response.length > READ_CHARACTERS ? null : jsonObject(response),
     cookies: cookiesOf(setCookies),
-    navigation: isNavigation(rest, document),
+    navigation: page === undefined ? isNavigation(rest, document) : page && rest.method.toUpperCase() === 'GET',
   };
 }
 
@@ -53,11 +63,18 @@ export function postFields(mimeType: string, text: string): JsonObject | null {
   return text.includes('=') ? Object.fromEntries([...new URLSearchParams(text)].reverse()) : null;
 }
 
+/** Each part in one pass: a part may be as long as the whole, and be made of line breaks alone. */
 function multipart(text: string, boundary: string): (readonly [string, string])[] {
   return text.split(`--${boundary}`).flatMap((part) => {
-    const match = /^\r?\n([^]*?)\r?\n\r?\n([^]*?)\r?\n$/u.exec(part);
-    const name = match === null ? undefined : /\bname="([^"]*)"/u.exec(match[1])?.[1];
-    return match === null || name === undefined ? [] : [[name, match[2]] as const];
+    const start = /^\r?\n/u.exec(part)?.[0].length;
+    if (start === undefined || !part.endsWith('\n')) return [];
+    const blank = [part.indexOf('\n\n', start), part.indexOf('\n\r\n', start)].filter((at) => at !== -1);
+    if (blank.length === 0) return [];
+    const at = Math.min(...blank);
+    const name = /\bname="([^"]*)"/u.exec(part.slice(start, at))?.[1];
+    const from = at + (part[at + 1] === '\r' ? 3 : 2);
+    const to = part.length - (part.endsWith('\r\n') ? 2 : 1);
+    return name === undefined || to < from ? [] : [[name, part.slice(from, to)] as const];
   });
 }
 

@@ -3,6 +3,7 @@
 
 import { TabwrightError, type JsonObject, type JsonValue } from '../../../core/index.ts';
 import type { Check, LoadedTask, PageTarget, TaskQuestion } from '../loaded-task.ts';
+import { bounded } from './bounded.ts';
 import { urlProblem } from './final-url.ts';
 import { networkProblem } from './network.ts';
 import type { CheckResult, JudgeQuestion, Snapshot } from './snapshot.ts';
@@ -21,13 +22,23 @@ export type GradeOptions = {
   readonly signal: AbortSignal;
 };
 
+/** Most take a hundredth of one. Neither what must be there nor what must not be there holds after that. */
+const CHECK_MS = 3_000;
+
 export async function gradeSnapshot(
   task: Pick<LoadedTask, 'id' | 'instruction' | 'checks'>,
   snapshot: Snapshot,
   { judge, signal }: GradeOptions,
 ): Promise<Grade> {
   if (task.checks.length === 0) throw notGraded('no-checks', `nobody has said how the task ${task.id} is judged`, task);
-  const results = task.checks.map((check) => ({ check, result: applyCheck(check, snapshot, task) }));
+  const results = task.checks.map((check) => ({
+    check,
+    result: bounded<CheckResult>(
+      CHECK_MS,
+      () => applyCheck(check, snapshot, task),
+      () => ({ holds: false, details: { problem: `not comparable: it took more than ${CHECK_MS} ms` } }),
+    ),
+  }));
   const details = (judged: readonly JsonValue[]): JsonObject => ({
     checks: results.map(({ check, result }) => ({
       kind: check.kind,
@@ -85,7 +96,11 @@ export function applyCheck(
       return told(typedAnswerProblem(check, snapshot.answer));
     case 'network': {
       if (snapshot.network !== undefined) return told(networkProblem(check, snapshot.network));
-      throw notGraded('no-network-log', 'what went over the network was not recorded', task);
+      throw notGraded(
+        'no-network-log',
+        'what went over the network was not recorded, or not where it is evidence',
+        task,
+      );
     }
     case 'state': {
       const state = snapshot.states.get(check.stateUrl);

@@ -163,6 +163,55 @@ it('of several fields of one name the first counts in a plain form, the last in 
   expect(postFields('multipart/form-data; boundary=B', `${part('1')}${part('2')}--B--`)).toEqual({ a: '2' });
 });
 
+it.each([
+  ['line breaks alone', 'a', '\n'.repeat(1 << 20) + 'x'],
+  ['line breaks in a part that is open', 'a', '--a\n' + '\r\n'.repeat(1 << 19) + 'x'],
+  ['names without an end', 'a', '--a\n' + ' name="'.repeat(1 << 17) + '\n\nx\n'],
+  ['a boundary in every place', '-', '-'.repeat(1 << 18)],
+])('a long form is read in one pass: %s', (_, boundary, text) => {
+  const start = process.cpuUsage();
+  expect(postFields(`multipart/form-data; boundary=${boundary}`, text)).toBeDefined();
+  const { user, system } = process.cpuUsage(start);
+  expect((user + system) / 1e6).toBeLessThan(0.9);
+});
+
+it.each([
+  ['\n', { a: 'one\n\ntwo', b: '' }],
+  ['\r\n', { a: 'one\r\n\r\ntwo', b: '' }],
+])('parts of a form end at their boundary, with lines that end in %j', (end, fields) => {
+  const part = (name: string, value: string): string =>
+    ['--B', `Content-Disposition: form-data; name="${name}"`, 'Content-Type: text/plain', '', value, ''].join(end);
+  const text = `${part('a', `one${end}${end}two`)}${part('b', '')}--B--${end}`;
+  expect(postFields('multipart/form-data; boundary=B', text)).toEqual(fields);
+});
+
+it('what is too long to be looked at is not comparable, and says so', () => {
+  const plain = { ...EVENT, headers: {}, response: null, setCookies: [], document: false };
+  const sent = (text: string): NetworkEvent =>
+    eventOfExchange({ ...plain, post: { mimeType: 'application/x-www-form-urlencoded', text } });
+  expect(networkProblem(CHECK, [sent('group[name]=web agents')])).toBeUndefined();
+  expect(networkProblem(CHECK, [sent(`group[name]=web agents&x=${'x'.repeat(5 << 20)}`)])).toBe(
+    'what was sent is too long to be compared',
+  );
+});
+
+it('a request that no server answered is one only where the check asks for no answer', () => {
+  expect(holds({ status: null }, { status: 0 })).toBe(true);
+  expect(holds({ status: null }, { status: 0, unanswered: true })).toBe(false);
+  expect(holds({ status: 0 }, { status: 0, unanswered: true })).toBe(true);
+  expect(holds({ mustNotExist: true, status: null }, { status: 0, unanswered: true })).toBe(false);
+});
+
+it('a live record knows which request was a tab’s own page, whatever headers it had', () => {
+  const plain = { ...EVENT, method: 'GET', post: null, response: null, setCookies: [], document: true };
+  const opened = (page: boolean, headers: Record<string, string>, method = 'GET'): boolean =>
+    eventOfExchange({ ...plain, method, page, headers }).navigation;
+  expect(opened(false, { accept: 'text/html' })).toBe(false);
+  expect(opened(false, {})).toBe(false);
+  expect(opened(true, { accept: '*/*', 'sec-fetch-user': '?1', 'sec-fetch-dest': 'iframe' })).toBe(true);
+  expect(opened(true, {}, 'POST')).toBe(false);
+});
+
 it('the page that was opened last counts, where the task is to get there', () => {
   const check = { lastNavigation: true, method: 'GET', status: 200, post: {}, urls: [`${SITE}/a`] };
   const page = { url: `${SITE}/a`, method: 'GET', status: 200, post: null, navigation: true };

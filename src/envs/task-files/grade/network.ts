@@ -49,6 +49,7 @@ function fieldProblem(check: NetworkCheck, event: NetworkEvent): string | undefi
   if (!urls.some((url) => samePath(url, event.url) && sameQuery(url, event.url, check)))
     return 'the address was another one';
   if (status !== null && event.status !== Math.max(status, 0)) return `the status was ${event.status}`;
+  if (status === null && event.unanswered === true) return 'no server answered it';
   for (const [name, value] of Object.entries(check.headers)) {
     if (!sameHeader(name.toLowerCase(), value, event.headers[name.toLowerCase()]))
       return `the header ${name} was another one`;
@@ -56,6 +57,7 @@ function fieldProblem(check: NetworkCheck, event: NetworkEvent): string | undefi
   for (const [name, value] of Object.entries(check.cookies)) {
     if (!sameTyped(value, event.cookies[name], {})) return `the cookie ${name} was another one`;
   }
+  if (event.tooLong === true && Object.keys(check.post).length > 0) return 'what was sent is too long to be compared';
   for (const [name, value] of Object.entries(check.post)) {
     if (check.ignoredPostPatterns.some((pattern) => new RegExp(pattern).test(name))) continue;
     if (!sameTyped(value, fieldOf(event.post, name), propertyOf(check.postSchema, name)))

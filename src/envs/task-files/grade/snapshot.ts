@@ -24,6 +24,10 @@ export type NetworkEvent = {
   readonly headers: Readonly<Record<string, string>>;
   /** Fields of the form or of the JSON object that was sent. */
   readonly post: JsonObject | null;
+  /** More was sent than is looked at: its fields are not known. */
+  readonly tooLong?: boolean;
+  /** Nothing came back from a server, and whoever wrote it down would know: whether it was seen there is not certain. */
+  readonly unanswered?: boolean;
   /** The answer where it is a JSON object. */
   readonly response: JsonObject | null;
   readonly cookies: Readonly<Record<string, string>>;

@@ -56,7 +56,10 @@ export function taskFileBegin({ tasks, states = new Map(), reset }: TaskFileBegi
         }
       }
       let recorder: NetworkRecorder | undefined;
-      if (task.checks.some(({ kind }) => kind === 'network') && session.connection !== undefined) {
+      const asksForRequests = task.checks.some(({ kind }) => kind === 'network');
+      // Where nobody keeps cells from writing requests and answers anew, a record would be no evidence.
+      if (asksForRequests && session.connection !== undefined && session.refuseRewrites !== undefined) {
+        session.refuseRewrites();
         recorder = await recordNetwork({ connection: await connect(session, task, signal), signal });
         recorders.set(session, recorder);
       }

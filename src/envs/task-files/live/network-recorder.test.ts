@@ -46,3 +46,35 @@ it('keeps requests in the order in which they were sent, and says when there wer
   expect((await recorder.requests({ signal })).map(({ url }) => url)).toEqual(['http://a.test/1', 'http://a.test/2']);
   expect(recorder.overflow).toBe(true);
 });
+
+it('knows a tab’s own page from a frame’s, and from what a page asks for', async () => {
+  const { connection, tell } = browser();
+  const recorder = await recordNetwork({ connection, signal, settleMs: 0 });
+  const attach = (sessionId: string, type: string): void =>
+    tell('Target.attachedToTarget', { sessionId, targetInfo: { type, targetId: 'T' } });
+  attach('page', 'page');
+  const asks = (requestId: string, type: string, frameId: string): void =>
+    tell('Network.requestWillBeSent', { ...sent(requestId), type, frameId });
+  asks('page', 'Document', 'T');
+  asks('frame', 'Document', 'F');
+  asks('fetch', 'Fetch', 'T');
+  expect((await recorder.requests({ signal })).map(({ page }) => page)).toEqual([true, false, false]);
+});
+
+it('says that a body is too long, instead of leaving it away', async () => {
+  const { connection, tell } = browser();
+  const recorder = await recordNetwork({ connection, signal, settleMs: 0 });
+  const post = (requestId: string, postData: string): void =>
+    tell('Network.requestWillBeSent', {
+      requestId,
+      type: 'Fetch',
+      request: { url: 'http://a.test/', method: 'POST', headers: {}, postData },
+    });
+  post('1', 'a=b');
+  post('2', 'x'.repeat((2 << 20) + 1));
+  const requests = await recorder.requests({ signal });
+  expect(requests.map(({ body, tooLong }) => [body, tooLong])).toEqual([
+    ['a=b', false],
+    [null, true],
+  ]);
+});

@@ -21,8 +21,10 @@ export type RecordedRequest = {
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** Of answers in JSON. */
   readonly responseBody: string | null;
-  /** The browser asked for a page or a frame. */
-  readonly document: boolean;
+  /** More was sent than is kept. */
+  readonly tooLong: boolean;
+  /** A tab asked for its own page, and not for a part or a frame of one. */
+  readonly page: boolean;
 };
 
 export interface NetworkRecorder {
@@ -51,12 +53,13 @@ type Headers = Record<string, string>;
 type Hop = {
   readonly url: string;
   readonly method: string;
-  readonly document: boolean;
+  readonly page: boolean;
   /** Whose end is waited for: not those of streams. */
   readonly short: boolean;
   provisional: Headers;
   sent: Headers | undefined;
   body: string | null;
+  tooLong: boolean;
   status: number;
   responseHeaders: Headers;
   received: Headers | undefined;
@@ -79,6 +82,8 @@ export async function recordNetwork(options: RecorderOptions): Promise<NetworkRe
   const chains = new Map<string, Chain>();
   const order: Hop[] = [];
   const work = new Set<Promise<unknown>>();
+  /** Tabs by their sessions. The main frame of one has its name, in whatever process it is. */
+  const tabs = new Map<string, string>();
   let overflow = false;
 
   /** A target that is gone has nothing more to tell. */
@@ -117,7 +122,9 @@ export async function recordNetwork(options: RecorderOptions): Promise<NetworkRe
 
   const receive = ({ method, params, sessionId }: CdpMessage): void => {
     if (method === 'Target.attachedToTarget') {
-      apart(listenTo((params as { readonly sessionId: string }).sessionId));
+      const attached = params as Attached;
+      if (attached.targetInfo.type === 'page') tabs.set(attached.sessionId, attached.targetInfo.targetId);
+      apart(listenTo(attached.sessionId));
       return;
     }
     if (!method.startsWith('Network.')) return;
@@ -137,14 +144,17 @@ export async function recordNetwork(options: RecorderOptions): Promise<NetworkRe
           overflow = true;
           return;
         }
-        const next = hopOf(told);
+        const isPage =
+          told.type === 'Document' && told.frameId !== undefined && told.frameId === tabs.get(sessionId ?? '');
+        const next = hopOf(told, isPage);
         chain.hops.push(next);
         order.push(next);
-        if (next.body === null && told.request.hasPostData === true) {
+        if (next.body === null && !next.tooLong && told.request.hasPostData === true) {
           apart(
             ask('Network.getRequestPostData', { requestId: told.requestId }, sessionId).then((answer) => {
               const { postData } = (answer ?? {}) as { readonly postData?: string };
-              if (postData !== undefined && postData.length <= BODY_CHARACTERS) next.body = postData;
+              next.tooLong = (postData?.length ?? 0) > BODY_CHARACTERS;
+              if (postData !== undefined && !next.tooLong) next.body = postData;
             }),
           );
         }
@@ -235,6 +245,7 @@ type Request = {
 /** Fields of all events that are looked at. */
 type Told = {
   readonly requestId: string;
+  readonly frameId?: string;
   readonly type?: string;
   readonly request: Request;
   readonly response: Response;
@@ -243,18 +254,22 @@ type Told = {
   readonly hasExtraInfo?: boolean;
   readonly headers: Headers;
 };
+type Attached = {
+  readonly sessionId: string;
+  readonly targetInfo: { readonly type: string; readonly targetId: string };
+};
 type Body = { readonly body?: string; readonly base64Encoded?: boolean };
 
-function hopOf({ request, type = '' }: Told): Hop {
+function hopOf({ request, type = '' }: Told, page: boolean): Hop {
   const { url, method, headers } = request;
   return {
     url,
     method,
-    document: type === 'Document',
+    page,
     short: SHORT.has(type),
     provisional: lowered(headers),
     sent: undefined,
-    body: bodyOf(request),
+    ...bodyOf(request),
     status: 0,
     responseHeaders: {},
     received: undefined,
@@ -264,10 +279,12 @@ function hopOf({ request, type = '' }: Told): Hop {
   };
 }
 
-function bodyOf({ postData, postDataEntries = [] }: Request): string | null {
-  if (postData !== undefined) return postData.length <= BODY_CHARACTERS ? postData : null;
+function bodyOf({ postData, postDataEntries = [] }: Request): Pick<Hop, 'body' | 'tooLong'> {
   const parts = postDataEntries.flatMap(({ bytes }) => (bytes === undefined ? [] : [Buffer.from(bytes, 'base64')]));
-  return parts.length === 0 ? null : Buffer.concat(parts).toString('utf8');
+  const text = postData ?? (parts.length === 0 ? null : Buffer.concat(parts).toString('utf8'));
+  return text !== null && text.length > BODY_CHARACTERS
+    ? { body: null, tooLong: true }
+    : { body: text, tooLong: false };
 }
 
 /** What a server sent has an address that it came from, or lay in a cache that only servers fill. */
@@ -291,16 +308,17 @@ function pairHeaders({ hops, sent, received }: Chain): void {
 }
 
 function recorded(hop: Hop): RecordedRequest {
-  const { url, method, body, status, responseBody, document } = hop;
+  const { url, method, body, tooLong, status, responseBody, page } = hop;
   return {
     url,
     method,
     headers: { ...hop.provisional, ...hop.sent },
     body,
+    tooLong,
     status,
     responseHeaders: { ...hop.responseHeaders, ...hop.received },
     responseBody,
-    document,
+    page,
   };
 }
 

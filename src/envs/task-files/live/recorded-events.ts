@@ -4,7 +4,7 @@ import { eventOfExchange, type NetworkEvent } from '../grade/index.ts';
 import type { RecordedRequest } from './network-recorder.ts';
 
 export function networkEventsOf(requests: readonly RecordedRequest[]): readonly NetworkEvent[] {
-  return requests.map(({ url, method, headers, body, status, responseHeaders, responseBody, document }) =>
+  return requests.map(({ url, method, headers, body, status, responseHeaders, responseBody, page, tooLong }) =>
     eventOfExchange({
       url,
       method,
@@ -13,7 +13,10 @@ export function networkEventsOf(requests: readonly RecordedRequest[]): readonly 
       post: body === null ? null : { mimeType: headers['content-type'] ?? '', text: body },
       response: responseBody,
       setCookies: (responseHeaders['set-cookie'] ?? '').split('\n').filter((line) => line !== ''),
-      document,
+      document: page,
+      page,
+      ...(tooLong ? { tooLong } : {}),
+      ...(status === 0 ? { unanswered: true } : {}),
     }),
   );
 }

@@ -23,7 +23,7 @@ export type ProblemState = {
   readonly raw: number;
   readonly reason: string | null;
   readonly url: string;
-  /** Whether an animation that ends was running. */
+  /** Whether an animation that ends was running, or a picture on its way. */
   readonly moving: boolean;
 };
 
@@ -75,8 +75,8 @@ export const PRELOAD_EXPRESSION = `(async () => {
   Object.defineProperty(window, Symbol('preloaded'), { value: images });
 })()`;
 
-/** jQuery's and the browser's own finite animations. */
-const MOVING = `() => (window.jQuery ? jQuery.timers.length > 0 : false) || document.getAnimations().some((animation) =>
+/** jQuery's and the browser's own finite animations, and pictures that come and push the rest away. */
+const MOVING = `() => (window.jQuery ? jQuery.timers.length > 0 : false) || [...document.images].some((image) => !image.complete) || document.getAnimations().some((animation) =>
   animation.playState === 'running' && animation.effect?.getComputedTiming().endTime !== Infinity)`;
 
 /** The reward is read in the same breath as the address, so that a link of the task cannot come between them. */
@@ -92,7 +92,7 @@ export const STATE_EXPRESSION = `(() => {
   };
 })()`;
 
-/** Resolves when those animations are over, at most after `ms` milliseconds. */
+/** Resolves when that is over, at most after `ms` milliseconds. */
 export function settledExpression(ms: number): string {
   return `new Promise((resolve) => {
     const end = performance.now() + ${ms};

@@ -1,6 +1,6 @@
 // A command of the user's that is run before tasks: the sites are theirs, and only they know how to bring them back to
 // their first state. It runs in a shell with this user's rights, is given the task by environment variables, and has a
-// deadline; one that fails ends what it was to prepare.
+// deadline; one that fails ends what it was to prepare, and none outlives this process.
 
 import { TabwrightError } from '../core/index.ts';
 import { abortable, spawnOwned, withDeadline } from '../util/index.ts';
@@ -13,24 +13,30 @@ export type BeforeOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Of its last words. */
-const SHOWN_CHARACTERS = 400;
-const KEPT_CHARACTERS = 10_000;
+/**
+ * Ends the command's group where this process is gone without a word (SIGKILL): a pipe that only this process holds open
+ * is closed then. The command itself does not get it.
+ */
+const WATCHED = '(cat <&3 >/dev/null; kill -KILL 0) & exec /bin/sh -c "$1" 3<&-';
 
-/** Resolves when it ends well; rejects (boundary `env`) with its last words. Its whole process group ends with it. */
+/**
+ * Resolves when it ends well; rejects (boundary `env`) with how it ended. What it says goes to this terminal's stderr and
+ * nowhere else: failures are written into run folders, and passwords may be in it. Its whole process group ends with it.
+ */
 export async function runBefore({ command, seconds, env, signal }: BeforeOptions): Promise<void> {
   signal.throwIfAborted();
-  await using owned = spawnOwned({ command: '/bin/sh', args: ['-c', command], env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [owned.child.stdout!, owned.child.stderr!]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-KEPT_CHARACTERS)));
-  }
+  await using owned = spawnOwned({
+    command: '/bin/sh',
+    args: ['-c', WATCHED, 'sh', command],
+    env,
+    stdio: ['ignore', process.stderr.fd, process.stderr.fd, 'pipe'],
+  });
   const failed = (how: string): TabwrightError => {
-    const words = said.trim().slice(-SHOWN_CHARACTERS);
+    const [word] = command.trim().split(/\s/u);
     return new TabwrightError(
       'env',
-      `The command before the task ${how}: ${command}${words === '' ? '' : `\n${words}`}`,
-      { code: 'before-failed', details: { command, how, said: words } },
+      `The command before the task (${word} …) ${how}. What it said is on the terminal, and kept nowhere.`,
+      { code: 'before-failed', details: { command: word, how } },
     );
   };
   const onExpiry = (): Error => failed(`did not end within ${seconds} s (--before-seconds)`);

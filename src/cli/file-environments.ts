@@ -6,6 +6,7 @@ import {
   attachPolicy,
   createMathEnv,
   domainOf,
+  fillMsOf,
   findSites,
   loadTasks,
   MATH,
@@ -49,7 +50,10 @@ export async function openTaskFile(options: OpenEnvironmentOptions): Promise<Ope
   refuseWithoutJudge(tasks, config);
   const specs = webTasksOf(tasks);
   const judges = await taskJudges(config);
-  const { begin, network } = taskFileBegin(await prepareTasks(tasks, config, signal));
+  const prepared = await prepareTasks(tasks, config, signal);
+  const { begin, network } = taskFileBegin(prepared);
+  const statesMs = [...prepared.states!.values()].reduce((sum, state) => sum + fillMsOf(state), 0);
+  const resetMs = config.beforeEach === undefined ? 0 : 1000 * beforeSecondsOf(config);
   return openWebsites(
     {
       name: 'tasks',
@@ -57,7 +61,8 @@ export async function openTaskFile(options: OpenEnvironmentOptions): Promise<Ope
       tasks: specs.map((spec, i) => ({ ...spec, ...placeOf(tasks[i]) })),
       egress: tasks.flatMap(({ startUrls }) => startUrls.flatMap(ownHost)),
       allow: '*',
-      ...(config.beforeEach === undefined ? {} : { sessions: 1, beginMs: 1000 * beforeSecondsOf(config) }),
+      ...(config.beforeEach === undefined ? {} : { sessions: 1 }),
+      beginMs: resetMs + statesMs,
       begin,
       verify: taskFileVerifier(tasks, { judges: judges.asked, network }),
       ...(judges.facts === undefined ? {} : { judge: judges.facts }),

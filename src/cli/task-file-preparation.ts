@@ -2,7 +2,13 @@
 
 import { readFile } from 'node:fs/promises';
 import { TabwrightError } from '../core/index.ts';
-import { readStorageState, type LoadedTask, type StorageState, type TaskFileBeginOptions } from '../envs/index.ts';
+import {
+  readStorageState,
+  withoutDatabases,
+  type LoadedTask,
+  type StorageState,
+  type TaskFileBeginOptions,
+} from '../envs/index.ts';
 import { runBefore } from './before-command.ts';
 import { withoutEffect } from './opened-environment.ts';
 import type { PreparationSettings } from './preparation-settings.ts';
@@ -66,7 +72,13 @@ async function readStates(
         { code: 'unknown-site', details: { site: name } },
       );
     }
-    states.set(site, readStorageState(await readText(file), file));
+    const state = readStorageState(await readText(file), file);
+    const left = withoutDatabases(state);
+    if (left.length > 0) {
+      const where = `${left[0]}${left.length > 1 ? ` and ${left.length - 1} more` : ''}`;
+      process.stderr.write(`warning: ${file}: the IndexedDB of ${where} is not put into browsers.\n`);
+    }
+    states.set(site, state);
   }
   return states;
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { loadTasks, parseRows, type LoadedTask } from '../../src/envs/index.ts';
 import { runBefore } from '../../src/cli/before-command.ts';
 import { prepareTasks } from '../../src/cli/task-file-preparation.ts';
-import { isProcessAlive } from '../../src/util/index.ts';
+import { isProcessAlive, spawnOwned } from '../../src/util/index.ts';
 
 const { signal } = new AbortController();
 let folder: string;
@@ -30,15 +30,42 @@ describe('a command before tasks', () => {
     expect((await readFile(said, 'utf8')).trim().split('\n')).toEqual(['once', each, each]);
   });
 
-  test('that fails says how, with its last words; keys of this process do not reach it', async () => {
+  test('that fails says how, and none of its words; keys of this process do not reach it', async () => {
     vi.stubEnv('TABWRIGHT_TEST_SECRET', 'secret');
     onTestFinished(() => void vi.unstubAllEnvs());
-    const command = 'echo "[$TABWRIGHT_TEST_SECRET]"; echo "no such container" >&2; exit 3';
-    await expect(runBefore({ command, seconds: 60, env: {}, signal })).rejects.toMatchObject({
+    const said = join(folder, 'words.txt');
+    const command = `printenv TABWRIGHT_TEST_SECRET > ${said}; echo hunter2; echo hunter2 >&2; exit 3`;
+    const failure = await runBefore({ command, seconds: 60, env: {}, signal }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
       boundary: 'env',
       code: 'before-failed',
-      message: expect.stringMatching(/ended with 3: .*\n\[\]\nno such container$/s) as string,
+      message:
+        'The command before the task (printenv …) ended with 3. What it said is on the terminal, and kept nowhere.',
+      details: { command: 'printenv', how: 'ended with 3' },
     });
+    expect(await readFile(said, 'utf8')).toBe('');
+  });
+
+  test('says what it says on the terminal, and ends with a process that is killed', async () => {
+    const started = join(folder, 'killed.txt');
+    const module = new URL('../../src/cli/before-command.ts', import.meta.url).href;
+    const command = `echo hunter2; sleep 600 & echo $! > ${started}; wait`;
+    const script = `import { runBefore } from ${JSON.stringify(module)};
+      await runBefore({ command: ${JSON.stringify(command)}, seconds: 600, env: {}, signal: new AbortController().signal });`;
+    const host = spawnOwned({
+      command: process.execPath,
+      args: ['--import', 'tsx', '--input-type=module', '-e', script],
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    onTestFinished(() => host.kill());
+    let [out, err] = ['', ''];
+    host.child.stdout!.on('data', (text: Buffer) => (out += text.toString()));
+    host.child.stderr!.on('data', (text: Buffer) => (err += text.toString()));
+    await expect.poll(() => readFile(started, 'utf8').catch(() => ''), { timeout: 60_000 }).toMatch(/\d\n/u);
+    const pid = Number(await readFile(started, 'utf8'));
+    expect([isProcessAlive(pid), out, err]).toEqual([true, '', 'hunter2\n']);
+    process.kill(host.child.pid!, 'SIGKILL'); // itself alone, not its group
+    await expect.poll(() => isProcessAlive(pid), { timeout: 20_000 }).toBe(false);
   });
 
   test('that does not end is ended, with everything that it started', async () => {

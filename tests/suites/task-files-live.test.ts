@@ -284,7 +284,14 @@ describe('before an episode', () => {
     }).replace('ORIGIN', 'http://127.0.0.1:1'),
     'state.json',
   );
-  const own = () => ({ ...state, origins: [{ ...state.origins[0], origin: site }] });
+  /** Of many sites, none of which there is: only the last is asked later on. */
+  const own = () => ({
+    ...state,
+    origins: [...Array(30).keys(), site].map((at) => ({
+      ...state.origins[0],
+      origin: typeof at === 'string' ? at : `http://h${at}.test`,
+    })),
+  });
   const LOOK = `repl.write(await js("fetch('/me').then(r => r.text()).then(t => JSON.stringify([t, localStorage.token, localStorage.set]))"));`;
 
   it('the browser is signed in, the site set up; the next one starts without', { timeout: 900_000 }, async () => {

@@ -62,6 +62,11 @@ export function readTaskFile(file: FileRows, options: ReadTaskFileOptions = {}):
       continue;
     }
     const { id } = read.task;
+    const unfit = unfitNames(read.task);
+    if (unfit.length > 0) {
+      problems.push(...unfit.map((problem) => ({ where, id, ...problem })));
+      continue;
+    }
     const before = firstWith.get(id);
     if (before !== undefined) {
       problems.push({
@@ -77,6 +82,14 @@ export function readTaskFile(file: FileRows, options: ReadTaskFileOptions = {}):
     tasks.push({ task: read.task, row });
   }
   return { name: file.name, format: format.name, tasks, rows: file.rows.length, problems };
+}
+
+/** Names go into folders, lines and environment variables: control characters end them there. */
+function unfitNames({ id, sites, startUrls }: LoadedTask): readonly FieldProblem[] {
+  const named = [['id', id], ...sites.map((site) => ['sites', site]), ...startUrls.map((url) => ['start', url])];
+  return named
+    .filter(([, text]) => /\p{Cc}/u.test(text))
+    .map(([field, text]) => ({ field, value: JSON.stringify(text), problem: 'holds a control character' }));
 }
 
 /** The tasks of a file in which nothing is wrong. */

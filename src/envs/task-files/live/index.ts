@@ -3,4 +3,4 @@
 export { taskFileBegin, type TaskFileBegin, type TaskFileBeginOptions } from './begin-episode.ts';
 export { recordNetwork, type NetworkRecorder, type RecordedRequest, type RecorderOptions } from './network-recorder.ts';
 export { networkEventsOf } from './recorded-events.ts';
-export { applyStorageState, readStorageState, type StorageState } from './storage-state.ts';
+export { applyStorageState, fillMsOf, readStorageState, withoutDatabases, type StorageState } from './storage-state.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { CdpConnection } from '../../../browser/index.ts';
-import { applyStorageState, readStorageState } from './storage-state.ts';
+import { applyStorageState, readStorageState, withoutDatabases } from './storage-state.ts';
 
 const { signal } = new AbortController();
 const cookie = (name: string, expires: number): object => ({ name, value: 'v', domain: 'a.test', expires });
@@ -37,4 +37,53 @@ it('a browser that hangs under them is given up', async () => {
   });
   await vi.advanceTimersByTimeAsync(30_000);
   await applied;
+});
+
+it.each([
+  [
+    { name: 'b;c' },
+    /state\.json is no storage state: its cookie "b;c" of "a\.test" \(cookies\.1\) has a name with a semi/,
+  ],
+  [{ name: ' b' }, /has a name/],
+  [{ name: 'b=c' }, /has a name/],
+  [{ value: 'x;y' }, /has a value/],
+  [{ value: 'x\ny' }, /has a value/],
+  [{ value: 'x'.repeat(5000) }, /has more than 4096 bytes/],
+  [{ domain: 'x y' }, /has a domain that is no host/],
+  [{ domain: 'http://a.test' }, /has a domain/],
+  [{ domain: '..a.test' }, /has a domain/],
+  [{ domain: 'a%b.test' }, /has a domain/],
+  [{ domain: '::1' }, /has a domain/],
+  [{ path: 'x' }, /has a path/],
+  [{ path: '/a;b' }, /has a path/],
+  [{ name: '__Secure-a' }, /has a name with __Secure- and is not secure/],
+  [{ name: '__Host-a', secure: true, path: '/x' }, /a path that is not \//],
+])('a cookie that a browser refuses is told before one starts: %j', (more, message) => {
+  const cookies = [cookie('kept', -1), { ...cookie('a', -1), ...more }];
+  const read = (): unknown => readStorageState(JSON.stringify({ cookies }), 'state.json');
+  expect(read).toThrow(message);
+  expect(read).toThrow(expect.objectContaining({ boundary: 'config' }));
+});
+
+it.each([
+  { domain: '.a.test' },
+  { domain: '127.0.0.1' },
+  { domain: '[::1]' },
+  { domain: 'localhost' },
+  { domain: 'a_b.test' },
+  { domain: 'm\u00fcnchen.de' },
+  { value: '"a b",c\u00e9=' },
+  { name: '' },
+  { path: '/\u00e9' },
+  { name: '__Host-a', secure: true },
+])('a cookie that a browser takes: %j', (more) => {
+  const text = JSON.stringify({ cookies: [{ ...cookie('a', -1), ...more }] });
+  expect(readStorageState(text, 'state.json').cookies).toHaveLength(1);
+});
+
+it('a state without cookies and local storage is none; whose databases are left out is known', () => {
+  const database = { origin: 'http://a.test', indexedDB: [{ name: 'db' }] };
+  expect(() => readStorageState(JSON.stringify({ origins: [database] }), 'state.json')).toThrow(/holds no cookies/);
+  const text = JSON.stringify({ cookies: [cookie('a', -1)], origins: [database, { origin: 'http://b.test' }] });
+  expect(withoutDatabases(readStorageState(text, 'state.json'))).toEqual(['http://a.test']);
 });

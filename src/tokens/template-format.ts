@@ -11,6 +11,7 @@ import { readXmlCall } from './families/xml-calls.ts';
 import { readSections } from './reply.ts';
 import type { Origin, Segment } from './segments.ts';
 import { createHider, SPOKEN } from './template-hiding.ts';
+import { isTooLong } from './template-limits.ts';
 import { templateRenderer, type RenderTemplate, type TemplateSource } from './template-runtime.ts';
 import { toJsonValue, writeJson } from './text/json-text.ts';
 
@@ -110,7 +111,8 @@ function argumentsForm(render: RenderTemplate): ArgumentsForm {
   const tool = { name: 'probe', description: '', parameters: { type: 'object', properties: {} } };
   try {
     return render(messages, [tool], 'history').includes(text) ? 'text' : 'object';
-  } catch {
+  } catch (error) {
+    if (isTooLong(error)) throw error;
     // It takes no text there, or no calls at all, which shows when one is to be written.
     return 'object';
   }
@@ -123,7 +125,8 @@ function checkInvites(name: string, render: RenderTemplate): void {
   try {
     const answered = render([user, { role: 'assistant', content: SPOKEN }], [], 'history');
     texts = [render([user], [], 'history'), render([user], [], 'prompt'), answered];
-  } catch {
+  } catch (error) {
+    if (isTooLong(error)) throw error;
     return; // it takes no lone question: the conversation itself will show
   }
   const [history, prompt, answered] = texts;
@@ -227,6 +230,7 @@ function exchange(name: string, render: RenderTemplate): string {
       'history',
     );
   } catch (error) {
+    if (isTooLong(error)) throw error;
     throw new TabwrightError(
       'config',
       `The chat template of ${name} cannot write a question and its answer: ${(error as Error).message}`,
@@ -238,7 +242,8 @@ function exchange(name: string, render: RenderTemplate): string {
 function opensThinking(render: RenderTemplate): boolean {
   try {
     return /<think>\s*$/.test(render([{ role: 'user', content: 'x' }], [], 'prompt'));
-  } catch {
+  } catch (error) {
+    if (isTooLong(error)) throw error;
     // A template that takes no lone question says nothing of how it invites; the conversation itself will show.
     return false;
   }

@@ -5,6 +5,7 @@ import * as jinja from '@huggingface/jinja';
 import { TabwrightError, type JsonObject, type ToolSpec } from '../core/index.ts';
 import type { Ending } from './chat-format.ts';
 import { refuse } from './families/refusals.ts';
+import { templateLimits, type JinjaEnvironment, type TemplateLimits } from './template-limits.ts';
 import { checkDate, strftime } from './text/python-date.ts';
 
 export type TemplateSource = {
@@ -24,12 +25,10 @@ export type TemplateSource = {
 
 export type RenderTemplate = (messages: readonly object[], tools: readonly ToolSpec[], ending: Ending) => string;
 
-type Environment = { set(name: string, value: unknown): unknown };
 /** Its declarations of these cannot be resolved from an ES module. */
-const { Template, Environment, Interpreter } = jinja as unknown as {
+const { Template, Environment } = jinja as unknown as {
   readonly Template: new (text: string) => { readonly parsed: unknown };
-  readonly Environment: new () => Environment;
-  readonly Interpreter: new (environment: Environment) => { run(program: unknown): { readonly value: unknown } };
+  readonly Environment: new () => JinjaEnvironment;
 };
 type Parsed = InstanceType<typeof Template>;
 
@@ -41,8 +40,10 @@ class Refused extends Error {}
 export function templateRenderer(source: TemplateSource): RenderTemplate {
   const { name, template, toolTemplate = template, bosToken, eosToken, date = DEFAULT_DATE, variables } = source;
   checkDate(date);
-  const plain = parse(name, template);
-  const forTools = toolTemplate === template ? plain : parse(name, toolTemplate);
+  const limits = templateLimits(name);
+  const { range } = limits;
+  const plain = parse(name, template, limits);
+  const forTools = toolTemplate === template ? plain : parse(name, toolTemplate, limits);
   return (messages, tools, ending) => {
     try {
       const environment = new Environment();
@@ -60,17 +61,18 @@ export function templateRenderer(source: TemplateSource): RenderTemplate {
         add_generation_prompt: ending === 'prompt',
       };
       for (const [key, value] of Object.entries(given)) environment.set(key, value);
-      return String(new Interpreter(environment).run((tools.length === 0 ? plain : forTools).parsed).value);
+      return limits.run((tools.length === 0 ? plain : forTools).parsed, environment);
     } catch (error) {
       throw explained(name, error);
     }
   };
 }
 
-function parse(name: string, template: string): Parsed {
+function parse(name: string, template: string, limits: TemplateLimits): Parsed {
   try {
-    return new Template(template);
+    return limits.within(() => new Template(template));
   } catch (error) {
+    if (error instanceof TabwrightError) throw error;
     throw new TabwrightError('config', `The chat template of ${name} could not be read: ${String(error)}`, {
       code: 'template-unreadable',
       details: { format: name },
@@ -91,12 +93,4 @@ function explained(name: string, error: unknown): Error {
       'lacks some of what Python has: name a format with --chat-format, or change the template beside the weights.',
     { code: 'template-failed', details: { format: name }, cause: error },
   );
-}
-
-/** Python's. */
-function range(start: number, stop?: number, step = 1): number[] {
-  const [from, to] = stop === undefined ? [0, start] : [start, stop];
-  if (step === 0) throw new Error('range() with a step of 0');
-  const count = Math.max(0, Math.ceil((to - from) / step));
-  return Array.from({ length: count }, (_, i) => from + i * step);
 }

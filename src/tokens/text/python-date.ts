@@ -10,17 +10,24 @@ const MONTHS = [
 ];
 const DAY_MS = 86_400_000;
 
-/** Refuses what is no date of the form that is asked for everywhere here. */
+/** Refuses what is no date of the form that is asked for everywhere here, and days that no calendar has. */
 export function checkDate(date: string | undefined): void {
-  if (date === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(Date.parse(date)))) return;
-  throw new TabwrightError('config', `A date is written like 2026-11-30, not ${date}.`, { code: 'bad-date' });
+  if (date === undefined) return;
+  const fail = (message: string): never => {
+    throw new TabwrightError('config', message, { code: 'bad-date', details: { date } });
+  };
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) fail(`A date is written like 2026-11-30, not ${date}.`);
+  const read = new Date(`${date}T00:00:00Z`);
+  // A day too many is read as one of the next month; Python's years begin with 1.
+  const exists = !Number.isNaN(read.getTime()) && read.toISOString().startsWith(date) && !date.startsWith('0000');
+  if (!exists) fail(`There is no day ${date}; give one that a calendar has, like 2026-11-30.`);
 }
 
 /** `day` as `2026-11-30`. */
 export function strftime(day: string, format: string): string {
   const date = new Date(`${day}T00:00:00Z`);
   const [year, month, dayOfMonth] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
-  const dayOfYear = 1 + (date.getTime() - Date.UTC(year, 0, 1)) / DAY_MS;
+  const dayOfYear = 1 + (date.getTime() - Date.parse(`${day.slice(0, 4)}-01-01T00:00:00Z`)) / DAY_MS;
   const padded = (value: number, width = 2, fill = '0'): string => String(value).padStart(width, fill);
   const weekday = DAYS[date.getUTCDay()];
   const values: Readonly<Record<string, string>> = {

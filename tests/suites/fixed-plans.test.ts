@@ -1,5 +1,5 @@
 // Tasks that leave something open ("if that one is taken") must be read: whoever does the same in each of them, whatever the
-// pages show, fails in some. Each plan plays all tasks of its template against the real sites, and so does one that looks,
+// pages show, fails in half of them. Each plan plays all tasks of its template against the real sites, and so does one that looks,
 // which shows that what the others get wrong is only that they did not.
 
 import { expect, test } from 'vitest';
@@ -132,33 +132,36 @@ test('every template that leaves something open has its plans here', () => {
   expect([...open].sort()).toEqual(Object.keys(PLANS).sort());
 });
 
-test.each(Object.entries(PLANS))('%s is not solved by who does the same in all tasks', async (group, plans) => {
-  const tasks = all.filter((task) => task.group === group);
-  await using suite = await openSiteSuite(tasks[0].definition);
-  const { signal } = new AbortController();
-  const solved = async (plan: Plan): Promise<readonly string[]> => {
-    const passed: string[] = [];
-    for (const { id, made } of tasks) {
-      await using instance = await suite.begin(id, { signal });
-      const client = createSiteClient(suite.egress[0].toPort!);
-      const { url } = await client.get(instance.startUrl);
-      const answer = await plan({
-        params: made.params,
-        said: (name) => textOf(made.params[name]),
-        get: (path) => client.get(new URL(path, url).href),
-        post: (path, form) =>
-          client.post(
-            new URL(path, url).href,
-            Object.fromEntries(Object.entries(form).map(([name, value]) => [name, String(value)])),
-          ),
-      });
-      const end = { answer, stop: 'answered', actions: [], pictures: [] } as unknown as EpisodeEnd;
-      if ((await instance.verify(end, { signal })).success) passed.push(id);
+test.each(Object.entries(PLANS))(
+  '%s is not solved in more than half of its tasks by who does the same in all',
+  async (group, plans) => {
+    const tasks = all.filter((task) => task.group === group);
+    await using suite = await openSiteSuite(tasks[0].definition);
+    const { signal } = new AbortController();
+    const solved = async (plan: Plan): Promise<readonly string[]> => {
+      const passed: string[] = [];
+      for (const { id, made } of tasks) {
+        await using instance = await suite.begin(id, { signal });
+        const client = createSiteClient(suite.egress[0].toPort!);
+        const { url } = await client.get(instance.startUrl);
+        const answer = await plan({
+          params: made.params,
+          said: (name) => textOf(made.params[name]),
+          get: (path) => client.get(new URL(path, url).href),
+          post: (path, form) =>
+            client.post(
+              new URL(path, url).href,
+              Object.fromEntries(Object.entries(form).map(([name, value]) => [name, String(value)])),
+            ),
+        });
+        const end = { answer, stop: 'answered', actions: [], pictures: [] } as unknown as EpisodeEnd;
+        if ((await instance.verify(end, { signal })).success) passed.push(id);
+      }
+      return passed;
+    };
+    expect(await solved(plans.looks)).toEqual(tasks.map(({ id }) => id));
+    for (const [name, plan] of Object.entries(plans.blind)) {
+      expect((await solved(plan)).length, name).toBeLessThanOrEqual(Math.ceil(tasks.length / 2));
     }
-    return passed;
-  };
-  expect(await solved(plans.looks)).toEqual(tasks.map(({ id }) => id));
-  for (const [name, plan] of Object.entries(plans.blind)) {
-    expect((await solved(plan)).length, name).toBeLessThan(tasks.length);
-  }
-});
+  },
+);

@@ -9,9 +9,10 @@ import { SPECIAL_TASKS } from './special-tasks.ts';
 
 export const FORMS: SiteSuiteDefinition = {
   name: 'forms',
-  version: '1.1.0',
+  version: '1.2.0',
   templates: [...PLAIN_TASKS, ...SPECIAL_TASKS],
   each: 3,
+  eachOf: { 'form-name-taken': 4 },
   figures: { oracle: 1, noop: 0, blind: 0 },
 };
 

@@ -16,6 +16,8 @@ export type SiteSuiteDefinition = {
   readonly templates: readonly Template[];
   /** Tasks of each template: the first seeds from 1 on whose words no other task has. */
   readonly each: number;
+  /** Of a template by name, where `each` would give one of its ways more tasks than another. */
+  readonly eachOf?: Readonly<Record<string, number>>;
   /** As measured; see docs/guide/suites.md. */
   readonly figures: Pick<SuiteDescription, 'oracle' | 'noop' | 'blind'>;
 };
@@ -28,17 +30,22 @@ const CRITERIA = `The task is done if everything that it asks for was done on th
 /** Seeds that are tried for a template before it counts as one that has too few words. */
 const MAX_SEED = 50;
 
-export function siteTasks({ name: suite, templates, each }: SiteSuiteDefinition): readonly SiteTask[] {
+export function siteTasks({ name: suite, templates, each, eachOf = {} }: SiteSuiteDefinition): readonly SiteTask[] {
   const words = new Set<string>();
   return templates.flatMap((template) => {
     const { name, split, app } = template;
     const tasks: SiteTask[] = [];
-    for (let seed = 1; tasks.length < each; seed++) {
+    const count = eachOf[name] ?? each;
+    for (let seed = 1; tasks.length < count; seed++) {
       if (seed > MAX_SEED) {
-        throw new TabwrightError('env', `The template ${name} of ${suite} has no ${each} tasks with different words.`, {
-          code: 'too-few-words',
-          details: { suite, template: name },
-        });
+        throw new TabwrightError(
+          'env',
+          `The template ${name} of ${suite} has no ${count} tasks with different words.`,
+          {
+            code: 'too-few-words',
+            details: { suite, template: name },
+          },
+        );
       }
       const { instruction, start } = makeTask(template, seed);
       if (words.has(instruction)) continue;
@@ -58,12 +65,14 @@ export function siteTasks({ name: suite, templates, each }: SiteSuiteDefinition)
   });
 }
 
-export function describeSiteSuite({ name, version, templates, each, figures }: SiteSuiteDefinition): SuiteDescription {
-  const count = (split: 'train' | 'test'): number => templates.filter((one) => one.split === split).length * each;
+export function describeSiteSuite(definition: SiteSuiteDefinition): SuiteDescription {
+  const { name, version, templates, each, eachOf = {}, figures } = definition;
+  const count = (split: 'train' | 'test'): number =>
+    templates.filter((one) => one.split === split).reduce((sum, one) => sum + (eachOf[one.name] ?? each), 0);
   return {
     name,
     version,
-    tasks: templates.length * each,
+    tasks: count('train') + count('test'),
     train: count('train'),
     test: count('test'),
     ...figures,

@@ -9,10 +9,11 @@ import { WRITING_TASKS } from './writing-tasks.ts';
 
 export const MAIL: SiteSuiteDefinition = {
   name: 'mail',
-  version: '1.1.0',
+  version: '1.2.0',
   templates: [...WRITING_TASKS, ...SORTING_TASKS],
   each: 3,
-  figures: { oracle: 1, noop: 0, blind: 0.067 },
+  eachOf: { 'mail-newest-word': 4 },
+  figures: { oracle: 1, noop: 0, blind: 0.065 },
 };
 
 export function describeMail(): SuiteDescription {

@@ -9,9 +9,10 @@ import { CUSTOMER_TASKS } from './customer-tasks.ts';
 
 export const SHOP: SiteSuiteDefinition = {
   name: 'shop',
-  version: '1.1.0',
+  version: '1.2.0',
   templates: [...BUYING_TASKS, ...CUSTOMER_TASKS],
   each: 3,
+  eachOf: { 'buy-despite-review': 4 },
   figures: { oracle: 1, noop: 0, blind: 0 },
 };
 

@@ -13,14 +13,14 @@ import {
   type ChatReply,
   type Trajectory,
 } from '../src/core/index.ts';
-import { createWebTaskEnv, type WebSuite, type WebSuiteTask } from '../src/envs/index.ts';
+import { type WebSuite, type WebSuiteTask } from '../src/envs/index.ts';
 import { currentCommit } from '../src/cli/machine.ts';
 import { WEB_SUITES } from '../src/cli/web-suites.ts';
 import type { SessionProvider } from '../src/repl/index.ts';
 import { runActorEpisodes } from '../src/rollout/index.ts';
 import { createRun, resumeRun, type RunFolder } from '../src/store/index.ts';
 import { dropLastAct, paint, wrongAnswer } from './judge-mutations.ts';
-import { ACQUIRE_MS, CELL_SECONDS, openSiteSessions, PATIENT_DEADLINES } from './site-sessions.ts';
+import { openSiteSessions, openSuiteEnv, PATIENT_DEADLINES } from './site-sessions.ts';
 
 export const VARIANTS = ['solved', 'near-miss', 'lie', 'injection', 'painted'] as const;
 export type Variant = (typeof VARIANTS)[number];
@@ -119,16 +119,7 @@ type PlayOptions = {
 
 async function play(options: PlayOptions): Promise<readonly Trajectory<ChatRecord>[]> {
   const { suite, provider, tasks, variant, sessions, run, signal } = options;
-  await using env = createWebTaskEnv({
-    name: suite.description.name,
-    // The provider goes on to the next variant.
-    provider: { kind: provider.kind, acquire: (wait) => provider.acquire(wait), async [Symbol.asyncDispose]() {} },
-    tasks,
-    capacity: sessions,
-    acquireMs: ACQUIRE_MS,
-    config: { cellSeconds: CELL_SECONDS },
-    begin: (id, call) => suite.begin(id, call),
-  });
+  await using env = openSuiteEnv({ suite, provider, tasks, sessions });
   const { trajectories } = await runActorEpisodes(
     tasks.map((_, index) => ({ task: env.task(index), member: 0 })),
     {

@@ -8,11 +8,11 @@ import { browserProduct } from '../src/cli/session-provider.ts';
 import { runVersions } from '../src/cli/version.ts';
 import { WEB_SUITES } from '../src/cli/web-suites.ts';
 import { asJson } from '../src/core/index.ts';
-import { createWebTaskEnv, webTask, type WebSuite } from '../src/envs/index.ts';
+import { webTask, type WebSuite } from '../src/envs/index.ts';
 import { buildEvaluation, planEvaluation, playEvaluation, stampEvaluation } from '../src/experiments/index.ts';
 import type { SessionProvider } from '../src/repl/index.ts';
 import { createRun, resumeRun } from '../src/store/index.ts';
-import { ACQUIRE_MS, CELL_SECONDS, openSiteSessions, PATIENT_DEADLINES } from './site-sessions.ts';
+import { ACQUIRE_MS, CELL_SECONDS, openSiteSessions, openSuiteEnv, PATIENT_DEADLINES } from './site-sessions.ts';
 
 export type SiteBaselinesOptions = {
   readonly suites: readonly string[];
@@ -106,16 +106,7 @@ async function playOne(options: PlayOneOptions): Promise<{ readonly successes: n
   await using run = existsSync(join(out, 'config.json'))
     ? await resumeRun(out, { config, mayDiffer: ['commit'] })
     : await createRun(out, { config });
-  await using env = createWebTaskEnv({
-    name,
-    // The provider goes on to the next evaluation.
-    provider: { kind: provider.kind, acquire: (wait) => provider.acquire(wait), async [Symbol.asyncDispose]() {} },
-    tasks,
-    capacity: sessions,
-    acquireMs: ACQUIRE_MS,
-    config: { cellSeconds: CELL_SECONDS },
-    begin: (id, call) => suite.begin(id, call),
-  });
+  await using env = openSuiteEnv({ suite, provider, tasks, sessions });
   const { trajectories, wallSeconds } = await playEvaluation({
     plan,
     run,

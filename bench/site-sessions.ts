@@ -3,6 +3,7 @@
 
 import { locateChromium } from '../src/browser/index.ts';
 import { jailFor } from '../src/cli/local-browsers.ts';
+import { createWebTaskEnv, type WebSuite, type WebTaskEnvOptions } from '../src/envs/index.ts';
 import { createLocalProvider, type SessionProvider } from '../src/repl/index.ts';
 import type { EgressRule } from '../src/sandbox/index.ts';
 import { keepSessions } from './kept-sessions.ts';
@@ -37,4 +38,29 @@ export async function openSiteSessions(options: SiteSessionsOptions): Promise<Se
       cell: { profile: 'train' },
     }),
   );
+}
+
+export type SuiteEnvOptions = {
+  readonly suite: WebSuite;
+  readonly provider: SessionProvider;
+  readonly tasks: WebTaskEnvOptions['tasks'];
+  readonly sessions: number;
+};
+
+/** A suite's tasks in browsers that stay open for the next environment: closing this one does not close the provider. */
+export function openSuiteEnv({
+  suite,
+  provider,
+  tasks,
+  sessions,
+}: SuiteEnvOptions): ReturnType<typeof createWebTaskEnv> {
+  return createWebTaskEnv({
+    name: suite.description.name,
+    provider: { kind: provider.kind, acquire: (wait) => provider.acquire(wait), async [Symbol.asyncDispose]() {} },
+    tasks,
+    capacity: sessions,
+    acquireMs: ACQUIRE_MS,
+    config: { cellSeconds: CELL_SECONDS },
+    begin: (id, call) => suite.begin(id, call),
+  });
 }

@@ -12,7 +12,7 @@ export interface CdpPolicy {
   /** Throws `cdp-refused` for addresses that are not the web's. */
   checkUrl(method: string, url: unknown): void;
   /** From now on requests and answers may be held, let go and failed, and no longer written anew: see `REWRITES`. */
-  refuseRewrites(): void;
+  readonly refuseRewrites: () => void;
 }
 
 export type CdpPolicyOptions = {

@@ -26,7 +26,7 @@ export type { HostCallContext, HostCalls };
 export interface BrowserCalls extends HostCalls {
   readonly log: ActionLog;
   /** From now on the cells cannot write requests and answers anew. */
-  refuseRewrites(): void;
+  readonly refuseRewrites: () => void;
   /** The runtime that asked is gone, and with it the functions of the tools that it added. */
   runtimeEnded(): void;
   /** PNG of the page that was acted on last, taken on a session of the host's own; for judges. Undefined when the page does not answer. */

@@ -45,7 +45,7 @@ export interface ReplSession extends AsyncDisposable {
    * Until its end its cells can hold, let go and fail requests, and no longer write them or their answers anew: for whoever
    * takes what goes over the network as evidence. Missing where the host is somebody else's, and nobody can hold them to it.
    */
-  refuseRewrites?(): void;
+  readonly refuseRewrites?: () => void;
   /** Whether browser and runtime answer. Rejects with the signal's reason only. */
   health(wait: SessionWait): Promise<SessionHealth>;
   /** Bytes that its processes hold, as jails count them; undefined where that is not known. */

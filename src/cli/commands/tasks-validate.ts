@@ -80,9 +80,10 @@ const NEEDS: Readonly<Record<string, string>> = {
 };
 
 function needLines(needs: JsonObject): readonly string[] {
-  return Object.entries(NEEDS).flatMap(([name, what]) =>
-    Number(needs[name] ?? 0) > 0 ? [`${String(needs[name])} need ${what}`] : [],
-  );
+  return Object.entries(NEEDS).flatMap(([name, what]) => {
+    const count = Number(needs[name] ?? 0);
+    return count > 0 ? [`${count} need ${what}`] : [];
+  });
 }
 
 function describeFile(

@@ -10,7 +10,7 @@ const NO_DEFAULT_EXPORT = {
 };
 
 export default defineConfig(
-  { ignores: ['dist/', 'coverage/', 'runs/', 'node_modules/', '**/fixtures/**'] },
+  { ignores: ['dist/', 'coverage/', 'runs/', '.cache/', 'node_modules/', '**/fixtures/**'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],

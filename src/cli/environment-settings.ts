@@ -71,7 +71,7 @@ export const environmentSettings = {
     .min(1)
     .default('click-checkboxes')
     .describe(
-      'click-checkboxes, miniwob, miniwob/<task>, a suite of websites (`tabwright suite list`), tasks:<file> or math:<file>',
+      'click-checkboxes, miniwob, miniwob/<task>, a suite of websites (`tabwright suite list`), tasks:<file>, math:<file> or custom:<module>',
     ),
   ...pageSettings,
   ...websiteSettings,

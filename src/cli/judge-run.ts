@@ -18,8 +18,16 @@ export type JudgeRunOptions = {
   readonly criteria?: string | undefined;
   /** By task id. */
   readonly rubrics?: ReadonlyMap<string, readonly RubricGroup[]>;
-  readonly onJudged?: (done: number, total: number) => void;
+  readonly onJudged?: (progress: JudgeProgress) => void;
   readonly signal: AbortSignal;
+};
+
+/** Episodes done so far, those skipped among them, of all, and what was said of them. */
+export type JudgeProgress = {
+  readonly done: number;
+  readonly total: number;
+  readonly successes: number;
+  readonly invalid: number;
 };
 
 export type JudgedEpisode = {
@@ -44,7 +52,7 @@ export async function judgeRun(options: JudgeRunOptions): Promise<JudgedRun> {
   const all: (readonly [string, AnyTrajectory])[] = [];
   for (const name of names) all.push(...(await run.readAnyRollouts(name)).map((one) => [name, one] as const));
   const places = createSemaphore(parallel);
-  let done = 0;
+  const progress = { done: 0, total: all.length, successes: 0, invalid: 0 };
   const one = async ([rollouts, trajectory]: (typeof all)[number]): Promise<JudgedEpisode | undefined> => {
     const { task, member, outcome } = trajectory;
     const input = await judgeTrajectoryInput(trajectory, {
@@ -53,7 +61,10 @@ export async function judgeRun(options: JudgeRunOptions): Promise<JudgedRun> {
       rubric: rubrics?.get(task.id),
     });
     const judgement = input === undefined ? undefined : await judge.judge(input, { signal });
-    onJudged?.(++done, all.length);
+    progress.done++;
+    if (judgement?.verdict === 'success') progress.successes++;
+    if (judgement?.verdict === 'invalid') progress.invalid++;
+    onJudged?.({ ...progress });
     if (judgement === undefined) return undefined;
     const label = outcome.kind === 'finished' ? outcome.success : null;
     return { rollouts, task: task.id, member, label, judgement };

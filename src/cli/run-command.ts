@@ -14,6 +14,7 @@ import {
 } from '../store/index.ts';
 import { checkOverwrite } from './overwrite-guard.ts';
 import { printable } from './printable.ts';
+import { PROGRAM } from './program-name.ts';
 import { createProgress, type ProgressMode } from './progress.ts';
 import { resumeCommand } from './resume-command.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
@@ -51,6 +52,8 @@ export type CommandSpec<T extends z.ZodObject> = {
   readonly operands?: { readonly name: string; readonly description: string };
   /** Flags that are no settings of the run. */
   readonly flags: readonly (keyof GlobalOptions)[];
+  /** What --model takes here beside the models of every command, for --help. */
+  readonly moreModels?: string;
   readonly action: (context: CommandContext<z.infer<T>>) => Promise<void>;
 };
 
@@ -75,12 +78,16 @@ const FLAGS = {
 export function addCommand<T extends z.ZodObject>(program: Command, spec: CommandSpec<T>): Command {
   // A command under another has flags of the same names; each takes those that come after it.
   const command = program.command(spec.name).description(spec.summary).enablePositionalOptions();
-  for (const flag of [...spec.flags, 'quiet', 'json', 'debug'] as const) command.option(FLAGS[flag][0], FLAGS[flag][1]);
+  for (const flag of [...spec.flags, 'quiet', 'json', 'debug'] as const) {
+    const [option, description] = FLAGS[flag];
+    const more = flag === 'model' && spec.moreModels !== undefined ? `, ${spec.moreModels}` : '';
+    command.option(option, description.replace(' (default', `${more} (default`));
+  }
   addSchemaOptions(command, spec.schema);
   if (spec.operands !== undefined) command.argument(spec.operands.name, spec.operands.description);
   command.addHelpText(
     'after',
-    `\nExamples:\n${spec.examples.map((example) => `  $ tabwright ${example}`).join('\n')}\n`,
+    `\nExamples:\n${spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n')}\n`,
   );
   command.allowExcessArguments(false);
   command.action(async (...heard: readonly unknown[]) => {
@@ -165,8 +172,7 @@ export async function openRun({ command, given, config: settings, listener }: Op
 function stoppedMessage(folder: string | undefined, canResume: boolean): string {
   if (folder === undefined) return 'Stopped; nothing had been written.';
   if (!canResume) return `Stopped; what was written is in ${folder}.`;
-  const program = import.meta.url.endsWith('.ts') ? 'npm run tabwright --' : 'tabwright';
-  const command = resumeCommand({ args: process.argv.slice(2), out: folder, program });
+  const command = resumeCommand({ args: process.argv.slice(2), out: folder, program: PROGRAM });
   return `Stopped; the run is in ${folder}. Go on with:\n  ${command}`;
 }
 

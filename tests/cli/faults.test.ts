@@ -124,7 +124,7 @@ describe('the command line', () => {
     for (const command of ['quickstart', 'eval', 'collect', 'sft', 'train', 'pretrain']) {
       const { code, stdout } = await runCli([command, '--help']);
       expect(code).toBe(0);
-      expect(stdout).toMatch(new RegExp(`Examples:\\n\\s+\\$ tabwright ${command}`));
+      expect(stdout).toMatch(new RegExp(`Examples:\\n\\s+\\$ npm run tabwright -- ${command}`));
     }
   });
 });

@@ -24,7 +24,7 @@ async function pretrain(name: string, seed: number): Promise<string> {
   const { code, stdout, stderr } = await runCli([...SMALL, '--seed', String(seed), '--out', out]);
   expect(code, stderr).toBe(0);
   const model = join(out, 'checkpoints', 'model');
-  expect(stdout).toBe(`Model: ${model}  (tabwright eval --model ${model})\n`);
+  expect(stdout).toBe(`Model: ${model}  (npm run tabwright -- eval --model ${model})\n`);
   return model;
 }
 

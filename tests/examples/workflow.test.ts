@@ -69,11 +69,15 @@ function script(name: string, ...args: readonly string[]): Promise<string> {
   return scriptIn(environment, name, args);
 }
 
-async function scriptIn(
-  settings: Readonly<Record<string, string>>,
-  name: string,
-  args: readonly string[],
-): Promise<string> {
+type Settings = Readonly<Record<string, string>>;
+
+async function scriptIn(settings: Settings, name: string, args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await endOf(settings, name, args);
+  expect(code, `${name}\n${stderr}`).toBe(0);
+  return stdout;
+}
+
+async function endOf(settings: Settings, name: string, args: readonly string[]) {
   const child = spawn(process.execPath, ['--import', 'tsx', `examples/${name}.ts`, ...args], {
     cwd: ROOT,
     env: { ...process.env, CI: '1', ...settings },
@@ -82,8 +86,7 @@ async function scriptIn(
     killSignal: 'SIGKILL',
   });
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  expect(child.exitCode, `${name}\n${stderr}`).toBe(0);
-  return stdout;
+  return { code: child.exitCode, stdout, stderr };
 }
 
 /** Of a model with bytes for tokens and random weights: it says little, and that is soon over. */
@@ -108,6 +111,19 @@ it('at hosted services it is about public tasks that a judge grades', { timeout:
   expect(plan).toMatch(/^ {2}browsers +64 asked of Kernel's pool rl-training$/m);
   expect(plan).toMatch(/^ {2}reward +webjudge$/m);
   expect(plan).toMatch(/^ {2}OPENROUTER_API_KEY +not set$/m);
+});
+
+it('says what is missing before anything is done', { timeout: 120_000 }, async () => {
+  const keyless = { KERNEL_BASE_URL: '', KERNEL_API_KEY: '', WORKFLOW_TASKS: join(folder, 'nowhere.jsonl') };
+  const [pool, split] = await Promise.all([
+    endOf(keyless, '01-create-pool', []),
+    endOf(keyless, '03-split-agent-auth', []),
+  ]);
+  expect([pool.code, pool.stderr]).toEqual([2, expect.stringMatching(/^Set KERNEL_API_KEY [^\n]+\n$/)]);
+  expect([split.code, split.stderr]).toEqual([
+    2,
+    expect.stringMatching(/nowhere\.jsonl: set WORKFLOW_TASKS [^\n]+\n$/),
+  ]);
 });
 
 describe.skipIf(noJail)(`the reference workflow${whyNot}`, () => {

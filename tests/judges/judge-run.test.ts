@@ -202,6 +202,18 @@ describe('the commands of the guide', () => {
     expect(JSON.stringify(server.asked)).not.toContain('image_url');
   });
 
+  it(
+    'a run of which nothing got a verdict fails, and its figures are there all the same',
+    { timeout: 180_000 },
+    async () => {
+      await using server = await serveJudge({ plain: () => 'no verdict' });
+      const args = await commandOf('npm run tabwright -- judge runs/eval --reward', server.url);
+      const { code, stdout, stderr } = await runCli(['judge', join(folder, 'run'), '--reward', ...args]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('None of 41 episodes got a verdict.')]);
+      expect(stdout).toContain('Not judged: 41 × judge-bad-reply');
+    },
+  );
+
   it('the bench, on a set that is there; what is in the cache is not asked again', { timeout: 180_000 }, async () => {
     await using server = await serveJudge({ webjudge_verdict: verdictByMark });
     const args = await commandOf('npx tsx bench/judges.ts', server.url);

@@ -24,6 +24,7 @@ const GUIDE = fileURLToPath(new URL('../../docs/guide/models.md', import.meta.ur
 const REPO = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 const COMMIT = 'c'.repeat(40);
 const VOCABULARY = 64;
+const PROGRAM = 'npm run tabwright -- ';
 
 let folder = '';
 let hub: Server;
@@ -104,7 +105,7 @@ async function run(line: string): Promise<string> {
     return true;
   });
   try {
-    await program.parseAsync(line.split(' ').slice(1), { from: 'user' });
+    await program.parseAsync(line.slice(PROGRAM.length).split(' '), { from: 'user' });
   } finally {
     write.mockRestore();
   }
@@ -113,13 +114,13 @@ async function run(line: string): Promise<string> {
 }
 
 it('every command of the guide does what it says', { timeout: 240_000 }, async () => {
-  const commands = (await readFile(GUIDE, 'utf8')).split('\n').filter((line) => line.startsWith('tabwright '));
+  const commands = (await readFile(GUIDE, 'utf8')).split('\n').filter((line) => line.startsWith(PROGRAM));
   expect(commands.length).toBeGreaterThan(5);
   const outputs: string[] = [];
   for (const command of commands) outputs.push(await run(command));
   expect(outputs[0]).toMatch(/family +qwen3[\s\S]*context +32,768 tokens[\s\S]*licence +Apache-2.0/);
   expect(outputs[0]).toMatch(/parameters +8\.19 B\nactive parameters +8\.19 B/);
-  expect(await run('tabwright model info --name Qwen/Qwen3-30B-A3B')).toMatch(
+  expect(await run('npm run tabwright -- model info --name Qwen/Qwen3-30B-A3B')).toMatch(
     /renderer +qwen3 \(also qwen3\+no-thinking\)[\s\S]*parameters +30\.50 B\nactive parameters +3\.30 B/,
   );
   // The figures of a model that is there are its own: 17,568 floats, a context of 128.
@@ -142,4 +143,9 @@ it('every command of the guide does what it says', { timeout: 240_000 }, async (
     expect(Math.abs(halved[i] - value)).toBeLessThanOrEqual(Math.abs(value) * 2 ** -11 + 2 ** -25);
   expect(metadata.get('tokenizer.ggml.pre')?.value).toBe('smollm');
   for (const source of [merged, base, gguf]) await source.close();
+});
+
+it('the model that is shipped, and what it is trained to, say what they are', async () => {
+  const nano = await run('npm run tabwright -- model info --name nano');
+  expect(nano).toMatch(/^family +nano$[\s\S]*^context +512 tokens$[\s\S]*^parameters +0\.\d M$[\s\S]*^LoRA training/m);
 });

@@ -177,7 +177,7 @@ test(
     });
     await expect(run('--model', '/no/such/model')).rejects.toMatchObject({ code: 2 });
     const { stdout } = await run('--help');
-    expect(stdout).toContain('$ tabwright serve --model nano');
+    expect(stdout).toContain('$ npm run tabwright -- serve --model nano');
     expect(stdout).toContain('--model-name');
   },
   TIMEOUT,

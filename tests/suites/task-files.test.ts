@@ -459,7 +459,7 @@ describe('the commands', () => {
 
   it('the guide’s commands work', async () => {
     const guide = readFileSync('docs/guide/task-files.md', 'utf8');
-    const commands = [...guide.matchAll(/^tabwright (.+)$/gmu)].map(([, command]) => command);
+    const commands = [...guide.matchAll(/^npm run tabwright -- (.+)$/gmu)].map(([, command]) => command);
     expect(commands.map((command) => command.split(' ').slice(0, 2).join(' '))).toEqual([
       'tasks validate',
       'tasks validate',

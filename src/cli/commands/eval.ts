@@ -90,6 +90,7 @@ export const evaluate: CommandSpec<typeof evalSchema> = {
   ],
   schema: evalSchema,
   flags: ['model', 'out', 'resume', 'overwrite'],
+  moreModels: 'openai:<name>, openrouter:<name>, scripted:<policy, or file of replies>',
   async action(context) {
     const { config, given, signal } = context;
     const start = performance.now();

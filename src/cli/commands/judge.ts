@@ -6,7 +6,7 @@ import { TabwrightError } from '../../core/index.ts';
 import type { RubricGroup } from '../../judges/index.ts';
 import { readRun } from '../../store/index.ts';
 import { judgeSettings, openJudge } from '../judge-option.ts';
-import { describeJudgedRun, judgedRunJson, judgeRun } from '../judge-run.ts';
+import { describeJudgedRun, judgedRunJson, judgeRun, type JudgedRun } from '../judge-run.ts';
 import type { CommandSpec } from '../run-command.ts';
 import { writeOutput } from '../write-output.ts';
 
@@ -50,10 +50,10 @@ export const judge: CommandSpec<typeof schema> = {
       ...(judgeParallel === undefined ? {} : { parallel: judgeParallel }),
       criteria,
       ...(rubrics === undefined ? {} : { rubrics }),
-      onJudged(done, total) {
+      onJudged({ done, total, successes, invalid }) {
         if (done === 1)
           listener({ kind: 'stage-start', stage, title: `Judging by ${opened.id}`, total, unit: 'episodes' });
-        listener({ kind: 'episode-end', stage, done, total, successes: 0, invalid: 0 });
+        listener({ kind: 'episode-end', stage, done, total, successes, invalid });
       },
       signal,
     });
@@ -67,8 +67,28 @@ export const judge: CommandSpec<typeof schema> = {
     if (output !== undefined) await writeOutput(output, json);
     const { episodes: _, ...figures } = json;
     print(describeJudgedRun(judged, opened), { ...figures, output: output ?? null });
+    const nothing = noVerdict(judged);
+    if (nothing !== undefined) throw nothing;
   },
 };
+
+/** A run of which no episode got a verdict says nothing: its end is a failure, whatever was written. */
+function noVerdict({ episodes }: JudgedRun): TabwrightError | undefined {
+  const [first] = episodes;
+  if (first === undefined) {
+    return new TabwrightError('config', 'Nothing was judged: no episode of the run has an end to judge.', {
+      code: 'nothing-to-judge',
+    });
+  }
+  if (first.judgement.verdict !== 'invalid') return undefined;
+  if (episodes.some(({ judgement }) => judgement.verdict !== 'invalid')) return undefined;
+  const { code, reason } = first.judgement;
+  return new TabwrightError(
+    'judge',
+    `None of ${episodes.length} episodes got a verdict. The first: ${code}: ${reason}`,
+    { code: 'no-verdicts' },
+  );
+}
 
 async function readText(path: string): Promise<string> {
   try {

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { TabwrightError } from '../../core/index.ts';
+import { TabwrightError, type JsonObject } from '../../core/index.ts';
 import {
   exportGguf,
   mergedModel,
@@ -23,13 +23,18 @@ import {
 } from '../../tokens/index.ts';
 import { TINKER_SCHEME } from '../../tinker/index.ts';
 import { withTinkerArchive } from '../tinker-archive.ts';
-import { estimateMemory, MEMORY_ASSUMPTIONS } from '../model-memory.ts';
+import { estimateMemory, MEMORY_ASSUMPTIONS, type MemoryEstimate } from '../model-memory.ts';
+import { openModel, type LoadedModel } from '../models.ts';
+import { findPretrained } from '../open-pretrained.ts';
 import { openModelSource, type OpenedModel, type ResolveModelOptions } from '../model-source.ts';
 import type { CommandContext, CommandSpec } from '../run-command.ts';
 import { modelCompanions } from './model-companions.ts';
 
 const infoSchema = z.strictObject({
-  name: z.string().min(1).describe('hf:owner/name[@revision], gguf:file, a model folder, or a name like Qwen/Qwen3-8B'),
+  name: z
+    .string()
+    .min(1)
+    .describe('hf:owner/name[@revision], gguf:file, a model or run folder, nano, or a name like Qwen/Qwen3-8B'),
   as: z
     .string()
     .min(1)
@@ -49,6 +54,12 @@ export const modelInfo: CommandSpec<typeof infoSchema> = {
       print(describe(known, []), { ...known, formats: [...known.formats] });
       return;
     }
+    if (!/^(?:hf|gguf):/.test(name) && (await findPretrained(name, resolving(context))) === undefined) {
+      const own = await openModel(name, { adaptersToo: true, ...resolving(context) });
+      const { text, json } = describeOwn(own);
+      print(text, json);
+      return;
+    }
     const opened = await openModelSource(name, resolving(context));
     const { source, files, types } = opened;
     try {
@@ -56,12 +67,10 @@ export const modelInfo: CommandSpec<typeof infoSchema> = {
       const { config } = parseHuggingFaceConfig(source.config, { origin: source.origin });
       const parameters = source.names.reduce((sum, each) => sum + source.shapeOf(each).reduce((a, b) => a * b, 1), 0);
       const memory = estimateMemory(config, parameters);
-      const { sequences, sequenceTokens, trainingTokens, rank } = MEMORY_ASSUMPTIONS;
       const lines = [
         `files              ${files.path}`,
         ...(types ? [`element types      ${types.join(', ')} (computed with as 32-bit floats)`] : []),
-        `sampling takes     about ${gigabytes(memory.samplingBytes)} (${sequences} sequences of ${sequenceTokens} tokens)`,
-        `LoRA training      about ${gigabytes(memory.trainingBytes)} (rank ${rank}, ${trainingTokens} tokens at a time)`,
+        ...memoryLines(memory),
       ];
       const exact = { ...known, parameters, contextTokens: contextOf(source.config) ?? known.contextTokens };
       print(describe(exact, lines), { ...exact, formats: [...known.formats], ...memory, path: files.path });
@@ -83,6 +92,40 @@ function describe(known: ModelFamily, lines: readonly string[]): string {
     `licence            ${known.licence}`,
     ...lines,
   ].join('\n');
+}
+
+/** Nano, or a model or run whose weights are in a format of ours: nobody else gave it a family or a licence. */
+function describeOwn({ name, config, weights, adapters, family, renderer }: LoadedModel): {
+  readonly text: string;
+  readonly json: JsonObject;
+} {
+  const parameters = weights.flat.length;
+  const memory = estimateMemory(config, parameters);
+  const known = {
+    name,
+    family: family ?? 'nano',
+    renderer: renderer.name,
+    contextTokens: config.maxPositions,
+    parameters,
+  };
+  const text = [
+    `model              ${name}`,
+    `family             ${known.family}`,
+    `renderer           ${known.renderer}`,
+    `context            ${known.contextTokens.toLocaleString('en')} tokens`,
+    `parameters         ${millions(parameters)}`,
+    ...(adapters === undefined ? [] : [`adapters           ${adapters}`]),
+    ...memoryLines(memory),
+  ].join('\n');
+  return { text, json: { ...known, ...memory, ...(adapters === undefined ? {} : { adapters }) } };
+}
+
+function memoryLines({ samplingBytes, trainingBytes }: MemoryEstimate): readonly string[] {
+  const { sequences, sequenceTokens, trainingTokens, rank } = MEMORY_ASSUMPTIONS;
+  return [
+    `sampling takes     about ${gigabytes(samplingBytes)} (${sequences} sequences of ${sequenceTokens} tokens)`,
+    `LoRA training      about ${gigabytes(trainingBytes)} (rank ${rank}, ${trainingTokens} tokens at a time)`,
+  ];
 }
 
 const millions = (count: number): string =>

@@ -13,6 +13,7 @@ import {
 } from '../../tokens/index.ts';
 import { pretrain as runPretraining, pretrainConfigSchema, type PretrainRow } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
+import { PROGRAM } from '../program-name.ts';
 import type { CommandSpec } from '../run-command.ts';
 import { runVersions } from '../version.ts';
 
@@ -94,7 +95,7 @@ export const pretrain: CommandSpec<typeof schema> = {
     await trainer.saveWeightsForSampler(path, { signal });
     const { step } = trainer;
     run.appendCheckpoint({ name: 'model', stage: 'pretrain', batch: step, sampler_path: 'model', final: true });
-    print(`Model: ${path}  (tabwright eval --model ${path})`, { model: path });
+    print(`Model: ${path}  (${PROGRAM} eval --model ${path})`, { model: path });
   },
 };
 

@@ -7,6 +7,7 @@ import { TabwrightError, type JsonObject } from '../../core/index.ts';
 import { readRun } from '../../store/index.ts';
 import { sft as runSft, sftConfigSchema, supervisedRate } from '../../train/index.ts';
 import { currentCommit } from '../machine.ts';
+import { PROGRAM } from '../program-name.ts';
 import { openPolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
 import { modelSettings, policyModelOptions, trainerDeadline } from '../stage-context.ts';
@@ -105,7 +106,7 @@ export const sft: CommandSpec<typeof schema> = {
       ...(trainerDeadlineSeconds === undefined ? {} : { trainerCallMs: 1000 * trainerDeadlineSeconds }),
     });
     print(
-      `${rows.length} rows learned in ${trainer.step} steps.\nModel: ${run.dir}  (tabwright eval --model ${run.dir})`,
+      `${rows.length} rows learned in ${trainer.step} steps.\nModel: ${run.dir}  (${PROGRAM} eval --model ${run.dir})`,
       { out: run.dir, rows: rows.length },
     );
   },

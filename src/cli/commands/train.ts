@@ -6,6 +6,7 @@ import { smallRlSchema, trainingSeeds } from '../../experiments/index.ts';
 import { rl, supervisedRate } from '../../train/index.ts';
 import { openEnvironment } from '../environments.ts';
 import { currentCommit } from '../machine.ts';
+import { PROGRAM } from '../program-name.ts';
 import { openPolicyModel, type PolicyModel } from '../policy-model.ts';
 import type { CommandSpec } from '../run-command.ts';
 import { modelSettings, policyModelOptions, trainerDeadline } from '../stage-context.ts';
@@ -159,7 +160,7 @@ export const train: CommandSpec<typeof trainSchema> = {
       ...(trainerDeadlineSeconds === undefined ? {} : { trainerCallMs: 1000 * trainerDeadlineSeconds }),
       rollout: rolloutLimits(opened, model.isSlow),
     });
-    print(`${loop.steps} steps done.\nModel: ${run.dir}  (tabwright eval --model ${run.dir})`, {
+    print(`${loop.steps} steps done.\nModel: ${run.dir}  (${PROGRAM} eval --model ${run.dir})`, {
       out: run.dir,
       steps: loop.steps,
       reward: opened.reward,

@@ -13,7 +13,7 @@ export type AxNode = Protocol.Accessibility.AXNode;
 
 export type PageCallOptions = {
   readonly signal: AbortSignal;
-  /** Milliseconds; default 15000 for `navigate`, 10000 for the rest. */
+  /** Milliseconds; default 60000 for `navigate`, 10000 for the rest. */
   readonly deadlineMs?: number;
 };
 

@@ -116,12 +116,15 @@ export async function openMiniwobEpisode(options: OpenMiniwobEpisodeOptions): Pr
       });
   };
 
-  if (!traits.mouseParked) await page.perform('park', (session) => move(session, NEUTRAL), { signal });
+  // The mouse leaves in the frame in which the problem appears, so that nothing of it is ever pointed at.
+  const parking = traits.mouseParked
+    ? undefined
+    : page.perform('park', (session) => move(session, NEUTRAL), { signal });
   traits.mouseParked = true;
   const starting = page.evaluate(startExpression(options.seed, options.mode), { signal });
   // A page's calls are answered in their order, so this look is of the problem that is started; a picture's frame is no such call.
-  if (options.pictures) await starting;
-  const [started, first] = await Promise.all([starting, look({ signal })]);
+  if (options.pictures) await Promise.all([parking, starting]);
+  const [, started, first] = await Promise.all([parking, starting, look({ signal })]);
   const problem = started as unknown as StartedProblem;
   let { seen, state } = first;
   const address = withoutFragment(state.url);

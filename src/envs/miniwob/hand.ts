@@ -49,10 +49,12 @@ export async function carryOut(call: MiniwobCall, options: CarryOutOptions): Pro
     case 'fill': {
       const control = controls.get(call.args.target)!;
       if (control.states.includes('disabled')) return `Element ${control.reference} is disabled.`;
-      return on(call.args.target, async (point) => {
-        await clickThere(point);
-        await perform((session) => replaceText(session, control, call.args.text));
-      });
+      // The field has the focus once the button is down, and events reach the page in the order of the calls.
+      return on(call.args.target, (point) =>
+        perform(async (session) => {
+          await Promise.all([click(session, point, 1, 0), replaceText(session, control, call.args.text)]);
+        }),
+      );
     }
     case 'type':
       return void (await perform((session) => typeText(session, call.args.text)));

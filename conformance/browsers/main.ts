@@ -13,6 +13,7 @@ import { currentCommit, machineFacts } from '../../src/cli/machine.ts';
 import { ensureVenv } from '../venvs.ts';
 import {
   startContestant,
+  type Asked,
   type Contestant,
   type ContestantOptions,
   type Level,
@@ -23,6 +24,9 @@ import { speedPage, type Failure, type Parallel, type Sample, type Speed } from 
 const TASKS = ['click-checkboxes', 'click-test-2', 'enter-text', 'login-user', 'click-button'] as const;
 /** Whole episodes in parallel are played on these: one of clicks, one of fields. */
 const PARALLEL_TASKS = ['click-checkboxes', 'login-user'] as const;
+
+/** Played by every contestant before each of its turns. */
+const WARM_MS = 3_000;
 
 const { values } = parseArgs({
   options: {
@@ -65,6 +69,8 @@ try {
     browser: await product(),
     tasks: [...TASKS],
     rounds,
+    seeds: seeds.length / rounds,
+    warmSeconds: WARM_MS / 1000,
     samples,
     parallel,
     failures,
@@ -99,8 +105,7 @@ async function singly(rounds: number, seeds: readonly number[]): Promise<Sample[
           const asked = kind.startsWith('browsergym') ? part.own : part.page;
           const levels: readonly Level[] = kind === 'ours' ? ['text', 'full'] : ['text'];
           for (const level of levels) {
-            // The first episode of a task in a page or environment is not like the rest.
-            await contestant.play({ operation: 'episodes', task, seeds: asked.slice(0, 1), level });
+            await warm(contestant, { operation: 'episodes', task, seeds: asked.slice(0, 1), level });
             const loadBefore = loadavg()[0];
             const resets = await contestant.play({ operation: 'resets', task, seeds: asked, level });
             const whole = await contestant.play({ operation: 'episodes', task, seeds: asked, level });
@@ -129,6 +134,16 @@ async function singly(rounds: number, seeds: readonly number[]): Promise<Sample[
   } finally {
     for (const contestant of contestants.values()) await contestant[Symbol.asyncDispose]();
   }
+}
+
+/**
+ * The first episode of a task in a page or environment is not like the rest, nor is any after a minute of the others'
+ * turns: programs have to be compiled and caches filled. Each has the same time for that.
+ */
+async function warm(contestant: Contestant, asked: Asked): Promise<void> {
+  const start = performance.now();
+  do await contestant.play(asked);
+  while (performance.now() - start < WARM_MS);
 }
 
 /**

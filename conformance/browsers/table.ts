@@ -41,6 +41,10 @@ export type Speed = {
   readonly browser: string;
   readonly tasks: readonly string[];
   readonly rounds: number;
+  /** Problems a task in each round. */
+  readonly seeds: number;
+  /** What each contestant plays before each of its turns. */
+  readonly warmSeconds: number;
   readonly samples: readonly Sample[];
   readonly parallel: readonly Parallel[];
   readonly failures: readonly Failure[];
@@ -90,16 +94,17 @@ export function speedPage(speed: Speed): string {
   const ms = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
   return `# MiniWoB++: speed against BrowserGym and Farama's environment
 
-Made by \`npm run bench:miniwob -- --rounds ${speed.rounds}\` on ${speed.date}, commit ${speed.commit ?? 'unknown'}. ${speed.machine.cores} cores of ${speed.machine.processor}, Node
+Made by \`npm run bench:miniwob -- --rounds ${speed.rounds} --seeds ${speed.seeds}\` on ${speed.date}, commit ${speed.commit ?? 'unknown'}. ${speed.machine.cores} cores of ${speed.machine.processor}, Node
 ${speed.machine.node}; here ${speed.browser}; load average ${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)}, the contestants' own work included. Tasks: ${speed.tasks.join(', ')}.
 
 Every contestant plays the same problems (the page seeds that BrowserGym makes of its own), by the same plan, read from what it
-observes; every episode was solved by all. They take turns, task by task, in ${speed.rounds} rounds; all of them stay alive meanwhile. A step is
-an action and the observation after it. Milliseconds are medians over the tasks of each task's median, in brackets the ninth decile of all samples; CPU
+observes; every episode was solved by all. They take turns, task by task, in ${speed.rounds} rounds; all of them stay alive meanwhile, and each
+plays unmeasured for ${speed.warmSeconds} s before its turn, so that compilers and caches are warm, as in a run they are. A step
+is an action and the observation after it. Milliseconds are medians over the tasks of each task's median, in brackets the ninth decile of all samples; CPU
 is user and system time of a contestant's whole process tree, mean over the tasks.
 
 BrowserGym observes the accessibility tree, a DOM snapshot and a picture; Farama's environment elements with geometry and a
-picture, and its clicks are scripts of the page, not input. "Text" here is the page as agents of this project read it (accessibility tree
+picture, and its clicks are scripts of the page, not input. "Text" here is the page as agents of this project read it (roles, names, states
 and layout); geometry is part of both levels, the picture of the second alone.
 
 | | step ms | CPU ms | reset ms | CPU ms |

@@ -37,8 +37,7 @@ export type ServedModelsOptions = {
   readonly warn: (message: string) => void;
 };
 
-/** Dispose of the backends when the server is down. */
-/** A model that is served from a process of its own. */
+/** A model that is served from a process of its own, which is to be disposed of when the server is down. */
 export type OpenedModel = ServedModel & { readonly backend: ProcessBackend };
 
 export async function openServedModels(options: ServedModelsOptions): Promise<readonly OpenedModel[]> {

@@ -13,7 +13,7 @@ export {
   type FetchProgress,
 } from './formats/hub/fetch-model.ts';
 export { createHubClient } from './formats/hub/hub-client.ts';
-export { mergedModel, type MergedModel, type MergeOptions } from './formats/merged-tensors.ts';
+export { mergedModel, type MergedModel, type MergeOptions } from './formats/merged-model.ts';
 export { writeMergedFolder, type MergedFolder } from './formats/merged-folder.ts';
 export { COMPANION as MODEL_COMPANION } from './formats/output-place.ts';
 export {

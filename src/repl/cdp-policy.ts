@@ -11,8 +11,13 @@ export interface CdpPolicy {
   check(command: CdpCommand): CdpCommand;
   /** Throws `cdp-refused` for addresses that are not the web's. */
   checkUrl(method: string, url: unknown): void;
-  /** From now on requests and answers may be held, let go and failed, and no longer written anew: see `REWRITES`. */
+  /**
+   * From now on requests and answers may be held, let go and failed, and no longer written anew (see `REWRITES`), and none is
+   * made outside the browser, where its listeners are not told of it.
+   */
   readonly refuseRewrites: () => void;
+  /** Whether requests are evidence: `refuseRewrites` was called. */
+  readonly isRecorded: boolean;
 }
 
 export type CdpPolicyOptions = {
@@ -97,6 +102,9 @@ export function createCdpPolicy({ inScratch }: CdpPolicyOptions): CdpPolicy {
   return {
     checkUrl,
     refuseRewrites: () => void (rewrites = false),
+    get isRecorded() {
+      return !rewrites;
+    },
     check({ method, params }) {
       const domain = /^([A-Z][A-Za-z]*)\.[a-z][A-Za-z]*$/.exec(method)?.[1];
       if (domain === undefined) throw cdpRefused(String(method).slice(0, 100), 'a command is named Domain.command');

@@ -240,6 +240,15 @@ describe('requests of an episode', () => {
     expect(JSON.stringify(hidden.turns)).toContain('held 1');
   });
 
+  it('are none outside the browser, where nobody would know of them', { timeout: 900_000 }, async () => {
+    const never = await verified({ should_not_exist: true, expected: { url: '__GITLAB__/me', http_method: 'GET' } });
+    const cell = `try { repl.write(await httpGet('${site}/me')); } catch (error) { repl.write(error.message); }`;
+    const refused = await play(never, [cell]);
+    expect(JSON.stringify(refused.turns)).toContain('what is asked for in this task is written down in the browser');
+    expect(said(refused)).toBe(true);
+    expect(said(await play(never, [`await js("fetch('/me')"); ${PAUSE}`]))).toBe(false);
+  });
+
   it('that must not be sent, and the page that was opened last', { timeout: 900_000 }, async () => {
     const never = await verified({
       should_not_exist: true,

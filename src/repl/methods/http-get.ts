@@ -26,6 +26,12 @@ export const httpGet = hostMethod(
   async ({ scope, httpGet: get, policy }, address, headers, timeoutSec) => {
     if (get === undefined)
       throw helperFailed('httpGet', 'requests outside the browser are switched off in this session');
+    if (policy.isRecorded) {
+      throw helperFailed(
+        'httpGet',
+        'what is asked for in this task is written down in the browser, and this would be outside of it: open the page, or fetch() in one',
+      );
+    }
     const ms = Math.min(timeoutSec * 1000, scope.left());
     const onExpiry = (): Error => helperFailed('httpGet', `${address} did not answer completely within ${ms / 1000}s`);
     return withDeadline({ ms, signal: scope.signal, onExpiry }, async (signal) => {

@@ -47,6 +47,19 @@ it('keeps requests in the order in which they were sent, and says when there wer
   expect(recorder.overflow).toBe(true);
 });
 
+it('keeps so many characters in all, and begins nothing new beyond them', async () => {
+  const { connection, tell } = browser();
+  const recorder = await recordNetwork({ connection, signal, maxCharacters: 1_000, settleMs: 0 });
+  tell('Network.requestWillBeSent', sent('1'));
+  tell('Network.requestWillBeSentExtraInfo', { requestId: '1', headers: { Cookie: 'x'.repeat(960) } });
+  expect(recorder.overflow).toBe(false);
+  tell('Network.responseReceivedExtraInfo', { requestId: '1', headers: { 'Set-Cookie': 'x'.repeat(60) } });
+  expect(recorder.overflow).toBe(true);
+  tell('Network.requestWillBeSent', sent('2'));
+  tell('Network.requestWillBeSentExtraInfo', { requestId: '3', headers: { Cookie: 'a=b' } });
+  expect((await recorder.requests({ signal })).map(({ url }) => url)).toEqual(['http://a.test/1']);
+});
+
 it('knows a tab’s own page from a frame’s, and from what a page asks for', async () => {
   const { connection, tell } = browser();
   const recorder = await recordNetwork({ connection, signal, settleMs: 0 });

@@ -43,6 +43,8 @@ export type RecorderOptions = {
   readonly signal: AbortSignal;
   /** Requests that are kept. Default 50,000; pictures, styles and scripts count too. */
   readonly maxRequests?: number;
+  /** Characters of addresses, headers and bodies that are kept in all. Default 64 Mi. */
+  readonly maxCharacters?: number;
   /** Milliseconds that requests on their way are waited for. Default 5,000. */
   readonly settleMs?: number;
   /** Milliseconds for the browser to answer once they have come. Default 15,000. */
@@ -73,18 +75,27 @@ type Chain = { readonly hops: Hop[]; readonly sent: Headers[]; readonly received
 
 const START_MS = 15_000;
 const BODY_CHARACTERS = 2 * 1024 * 1024;
+const ALL_CHARACTERS = 64 * 1024 * 1024;
 const AUTO_ATTACH = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true };
 const SHORT: ReadonlySet<string> = new Set(['Document', 'XHR', 'Fetch', 'Ping']);
 
 /** Resolves when all that is open is listened to. `connection` is the recorder's: it is closed by `stop`. */
 export async function recordNetwork(options: RecorderOptions): Promise<NetworkRecorder> {
   const { connection, signal, maxRequests = 50_000, settleMs = 5_000, answerMs = 15_000 } = options;
+  const { maxCharacters = ALL_CHARACTERS } = options;
   const chains = new Map<string, Chain>();
   const order: Hop[] = [];
   const work = new Set<Promise<unknown>>();
   /** Tabs by their sessions. The main frame of one has its name, in whatever process it is. */
   const tabs = new Map<string, string>();
   let overflow = false;
+  let kept = 0;
+  /** Whether there is room for it. */
+  const keeps = (what: Headers | string | null): boolean => {
+    kept += charactersOf(what);
+    overflow ||= kept > maxCharacters;
+    return !overflow;
+  };
 
   /** A target that is gone has nothing more to tell. */
   const ask = async (method: string, params: object, sessionId?: string): Promise<unknown> => {
@@ -116,7 +127,7 @@ export async function recordNetwork(options: RecorderOptions): Promise<NetworkRe
   };
   const answered = (hop: Hop, response: Response, hasExtra: boolean): void => {
     hop.hasExtra = hasExtra;
-    hop.responseHeaders = lowered(response.headers);
+    if (keeps(response.headers)) hop.responseHeaders = lowered(response.headers);
     hop.status = cameFromServer(response) ? response.status : 0;
   };
 
@@ -129,7 +140,9 @@ export async function recordNetwork(options: RecorderOptions): Promise<NetworkRe
     }
     if (!method.startsWith('Network.')) return;
     const told = params as Told;
-    const chain = chainOf(told.requestId);
+    // Once there is too much, nothing new is begun.
+    const chain = overflow ? chains.get(told.requestId) : chainOf(told.requestId);
+    if (chain === undefined) return;
     const hop = chain.hops.at(-1);
     switch (method) {
       case 'Network.requestWillBeSent': {
@@ -147,6 +160,7 @@ export async function recordNetwork(options: RecorderOptions): Promise<NetworkRe
         const isPage =
           told.type === 'Document' && told.frameId !== undefined && told.frameId === tabs.get(sessionId ?? '');
         const next = hopOf(told, isPage);
+        if (!keeps(next.url) || !keeps(next.provisional) || !keeps(next.body)) return;
         chain.hops.push(next);
         order.push(next);
         if (next.body === null && !next.tooLong && told.request.hasPostData === true) {
@@ -154,17 +168,17 @@ export async function recordNetwork(options: RecorderOptions): Promise<NetworkRe
             ask('Network.getRequestPostData', { requestId: told.requestId }, sessionId).then((answer) => {
               const { postData } = (answer ?? {}) as { readonly postData?: string };
               next.tooLong = (postData?.length ?? 0) > BODY_CHARACTERS;
-              if (postData !== undefined && !next.tooLong) next.body = postData;
+              if (postData !== undefined && !next.tooLong && keeps(postData)) next.body = postData;
             }),
           );
         }
         return;
       }
       case 'Network.requestWillBeSentExtraInfo':
-        chain.sent.push(lowered(told.headers));
+        if (keeps(told.headers)) chain.sent.push(lowered(told.headers));
         return;
       case 'Network.responseReceivedExtraInfo':
-        chain.received.push(lowered(told.headers));
+        if (keeps(told.headers)) chain.received.push(lowered(told.headers));
         return;
       case 'Network.responseReceived':
         if (hop !== undefined) answered(hop, told.response, told.hasExtraInfo ?? false);
@@ -181,7 +195,8 @@ export async function recordNetwork(options: RecorderOptions): Promise<NetworkRe
         apart(
           ask('Network.getResponseBody', { requestId: told.requestId }, sessionId).then((answer) => {
             const { body, base64Encoded = false } = (answer ?? {}) as Body;
-            if (body !== undefined && !base64Encoded && body.length <= BODY_CHARACTERS) hop.responseBody = body;
+            const isKept = body !== undefined && !base64Encoded && body.length <= BODY_CHARACTERS && keeps(body);
+            if (isKept) hop.responseBody = body;
             hop.over = true;
           }),
         );
@@ -320,6 +335,12 @@ function recorded(hop: Hop): RecordedRequest {
     responseBody,
     page,
   };
+}
+
+function charactersOf(what: Headers | string | null): number {
+  if (what === null) return 0;
+  if (typeof what === 'string') return what.length;
+  return Object.entries(what).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }
 
 function lowered(headers: Headers): Headers {

@@ -199,7 +199,8 @@ async function together(count: number, rows: Parallel[], failures: Failure[]): P
         }
         rows.push(...made);
       } catch (error) {
-        const { message } = error as Error;
+        // Where the peers lie on this machine is nobody's business.
+        const message = (error as Error).message.replaceAll(/file:\/\/\S*\/miniwob\/html/g, 'file:///…/miniwob/html');
         failures.push({ contestant: kind === 'ours' ? `ours ${level}` : kind, count, message });
         console.error(`${count} at once, ${kind} ${level}: ${message}`);
       } finally {

@@ -1,4 +1,4 @@
-// Sessions that go from one episode to the next as they are, cookies and open pages included: for episodes on sites of our
+// Sessions that go from one episode to the next as they are, cookies and the open page included: for episodes on sites of our
 // own, each of which has an instance to itself. Making a browser as new costs more than most of what oracles do. Not for
 // training or evaluation, where nothing of an episode may reach another.
 
@@ -13,7 +13,7 @@ export function keepSessions(provider: SessionProvider): SessionProvider {
     async acquire(wait) {
       const lease = idle.pop() ?? (await provider.acquire(wait));
       const giveBack = async (): Promise<void> => {
-        if (!lease.closed && (await closeDialog(lease)) && lease.spoiled === undefined) idle.push(lease);
+        if (!lease.closed && (await tidy(lease)) && lease.spoiled === undefined) idle.push(lease);
         else await lease[Symbol.asyncDispose]();
       };
       return Object.create(lease, { [Symbol.asyncDispose]: { value: giveBack } }) as SessionLease;
@@ -25,9 +25,16 @@ export function keepSessions(provider: SessionProvider): SessionProvider {
   };
 }
 
-/** A dialog that is left open would keep the next episode from its page. False where the session is of no more use. */
-async function closeDialog(lease: SessionLease): Promise<boolean> {
-  const code = `if ((await pageInfo()).dialog) await cdp('Page.handleJavaScriptDialog', { accept: false });`;
+/**
+ * A dialog that is left open would keep the next episode from its page, and a tab would be taken for one that the next opened.
+ * False where the session is of no more use.
+ */
+async function tidy(lease: SessionLease): Promise<boolean> {
+  const code = `
+    if ((await pageInfo()).dialog) await cdp('Page.handleJavaScriptDialog', { accept: false });
+    const [kept, ...others] = await listTabs();
+    await switchTab(kept);
+    for (const tab of others) await closeTab(tab);`;
   const { signal } = new AbortController();
   try {
     return (await lease.execute({ code, timeoutMs: CLOSE_MS, signal })).success;

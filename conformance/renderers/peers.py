@@ -15,6 +15,8 @@ import pathlib
 os.environ["HF_HUB_OFFLINE"] = "1"
 HERE = pathlib.Path(__file__).parent
 
+# Of the goldens.
+DATE = "2026-11-30"
 COOKBOOK = {
     "qwen3": "qwen3",
     "qwen3+no-thinking": "qwen3_disable_thinking",
@@ -67,9 +69,9 @@ PRIME = {
     "nemotron3-ultra+no-thinking": ("nemotron-3-ultra", {"enable_thinking": False}),
     "nemotron3-ultra+preserve-thinking": ("nemotron-3-ultra", {"truncate_history_thinking": False}),
     "nemotron3-ultra+medium-effort": ("nemotron-3-ultra", {"medium_effort": True}),
-    "gpt-oss": ("gpt-oss", {"conversation_start_date": "2026-11-30"}),
-    "gpt-oss+low-effort": ("gpt-oss", {"conversation_start_date": "2026-11-30", "reasoning_effort": "low"}),
-    "gpt-oss+high-effort": ("gpt-oss", {"conversation_start_date": "2026-11-30", "reasoning_effort": "high"}),
+    "gpt-oss": ("gpt-oss", {"conversation_start_date": DATE}),
+    "gpt-oss+low-effort": ("gpt-oss", {"conversation_start_date": DATE, "reasoning_effort": "low"}),
+    "gpt-oss+high-effort": ("gpt-oss", {"conversation_start_date": DATE, "reasoning_effort": "high"}),
 }
 # The package looks at the model's name where one renderer serves several templates.
 PUBLISHED = {
@@ -87,6 +89,8 @@ def cookbook(name, tokenizer):
     from tinker_cookbook import renderers
 
     renderer = renderers.get_renderer(COOKBOOK[name], tokenizer)
+    if name.startswith("gpt-oss"):
+        renderer.current_date = DATE  # it would take today's, and agree with the goldens on one day only
 
     def message(entry):
         result = {"role": entry["role"], "content": entry["content"]}

@@ -114,7 +114,7 @@ async function run(line: string): Promise<string> {
 }
 
 it('every command of the guide does what it says', { timeout: 240_000 }, async () => {
-  const commands = (await readFile(GUIDE, 'utf8')).split('\n').filter((line) => line.startsWith(PROGRAM));
+  const commands = (await readFile(GUIDE, 'utf8')).split('\n').filter((line) => line.startsWith(`${PROGRAM}model `));
   expect(commands.length).toBeGreaterThan(5);
   const outputs: string[] = [];
   for (const command of commands) outputs.push(await run(command));

@@ -53,14 +53,14 @@ test('an editor that throws away what comes from no key keeps what fillInput typ
 
 test.each(['#readonly', '#check', '#file'])('%s is not editable', async (selector) => {
   await open('fields');
-  await expect(repl.call('fillInput', selector, 'x', { timeoutSec: 0.3 })).rejects.toThrow('not editable');
+  await expect(repl.call('fillInput', selector, 'x', { timeoutSec: 1.5 })).rejects.toThrow('not editable');
 });
 
 test('a select is not editable, a field in a disabled fieldset is disabled', async () => {
   await open('selects');
-  await expect(repl.call('fillInput', '#native', 'Pear', { timeoutSec: 0.3 })).rejects.toThrow('not editable');
+  await expect(repl.call('fillInput', '#native', 'Pear', { timeoutSec: 1.5 })).rejects.toThrow('not editable');
   await open('disabled');
-  await expect(repl.call('fillInput', '#field', 'x', { timeoutSec: 0.3 })).rejects.toThrow('disabled');
+  await expect(repl.call('fillInput', '#field', 'x', { timeoutSec: 1.5 })).rejects.toThrow('disabled');
 });
 
 test('selects are chosen by script, fake ones by clicking', async () => {

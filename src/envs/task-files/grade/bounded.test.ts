@@ -1,39 +1,11 @@
 import { expect, it } from 'vitest';
-import type { NetworkCheck } from '../loaded-task.ts';
+import { networkCheck, networkEvent } from '../fixtures/network-rows.ts';
 import { bounded } from './bounded.ts';
 import { gradeSnapshot } from './grade.ts';
 import type { NetworkEvent } from './snapshot.ts';
 
-const CHECK: NetworkCheck = {
-  kind: 'network',
-  urls: ['^http://h/(a|aa)+$'],
-  method: 'GET',
-  status: null,
-  headers: {},
-  query: {},
-  post: {},
-  response: {},
-  cookies: {},
-  querySchema: {},
-  postSchema: {},
-  ignoredQuery: [],
-  ignoredQueryPatterns: [],
-  ignoredPostPatterns: [],
-  base64Query: false,
-  mustNotExist: false,
-  lastOnly: false,
-  lastNavigation: false,
-};
-const opened = (url: string): NetworkEvent => ({
-  url,
-  method: 'GET',
-  status: 200,
-  headers: {},
-  post: null,
-  response: null,
-  cookies: {},
-  navigation: true,
-});
+const CHECK = networkCheck({ urls: ['^http://h/(a|aa)+$'] });
+const opened = (url: string): NetworkEvent => networkEvent({ url });
 
 it('gives what it computes, and throws what it throws', () => {
   expect(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { networkCheck, networkEvent } from '../fixtures/network-rows.ts';
 import type { NetworkCheck } from '../loaded-task.ts';
 import { eventOfExchange, postFields, type Exchange } from './exchange.ts';
 import { networkEventsOfHar } from './har.ts';
@@ -6,36 +7,20 @@ import { networkProblem } from './network.ts';
 import type { NetworkEvent } from './snapshot.ts';
 
 const SITE = 'http://git.test:8023';
-const CHECK: NetworkCheck = {
-  kind: 'network',
+const CHECK = networkCheck({
   urls: [`${SITE}/groups`],
   method: 'POST',
   status: 302,
-  headers: {},
-  query: {},
   post: { 'group[name]': 'web agents' },
-  response: {},
-  cookies: {},
-  querySchema: {},
-  postSchema: {},
-  ignoredQuery: [],
-  ignoredQueryPatterns: [],
-  ignoredPostPatterns: [],
-  base64Query: false,
-  mustNotExist: false,
   lastOnly: true,
-  lastNavigation: false,
-};
-const EVENT: NetworkEvent = {
+});
+const EVENT = networkEvent({
   url: `${SITE}/groups`,
   method: 'POST',
   status: 302,
-  headers: {},
   post: { 'group[name]': 'Web agents', utf8: 'x' },
-  response: null,
-  cookies: {},
   navigation: false,
-};
+});
 const holds = (check: Partial<NetworkCheck>, ...events: readonly Partial<NetworkEvent>[]): boolean =>
   networkProblem(
     { ...CHECK, ...check },

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { CallOptions, Tokenizer } from '../core/index.ts';
 import { loadPretrained, openGguf, openModelFolder, type GgufMetadata, type PretrainedModel } from '../engine/index.ts';
-import { createGgufTokenizer, loadTokenizer, type TemplateFormatOptions } from '../tokens/index.ts';
+import { createGgufTokenizer, ggufEndTokens, loadTokenizer, type TemplateFormatOptions } from '../tokens/index.ts';
 import { resolveModel, type ModelFiles, type ResolveModelOptions } from './model-source.ts';
 
 export type OpenedPretrained = PretrainedModel & { readonly tokenizer: Tokenizer };
@@ -50,10 +50,9 @@ function fileVoice(file: string, metadata: GgufMetadata): Voice {
   const tokenizer = createGgufTokenizer({ name: file, metadata });
   const tokens = value('ggml.tokens') as readonly string[]; // the tokenizer has looked
   const named = (key: string): unknown => tokens[value(`ggml.${key}_token_id`) as number];
-  const end = value('ggml.eos_token_id');
   return {
     tokenizer,
-    endTokens: typeof end === 'number' ? [end] : [],
+    endTokens: ggufEndTokens(metadata),
     template: templateOf({
       chat_template: value('chat_template'),
       bos_token: named('bos'),

@@ -1,13 +1,15 @@
 // A tokenizer out of a GGUF file's metadata: the contents of a tokenizer.json are put together from it, honouring the
-// name of the pre-tokenizer, and read like any other. Kinds other than byte-level BPE are refused by name.
+// name of the pre-tokenizer, and read like any other. Kinds other than byte-level BPE and Gemma's are refused by name.
 
 import { z } from 'zod';
-import { TabwrightError, type Tokenizer } from '../core/index.ts';
+import type { Tokenizer } from '../core/index.ts';
+import { sentencePieceJson } from './gguf/from-sentencepiece.ts';
+import { TokenizerMetadata, type GgufTokenizerMetadata } from './gguf/metadata-reader.ts';
 import { PRE_TOKENIZERS, type PreTokenizer } from './gguf/pre-tokenizers.ts';
+import { TOKEN_TYPES } from './gguf/token-types.ts';
 import { createTokenizer } from './tokenizer.ts';
 
-/** `tokenizer.*` keys of a GGUF file. */
-export type GgufTokenizerMetadata = ReadonlyMap<string, { readonly value: unknown }>;
+export type { GgufTokenizerMetadata };
 
 export type GgufTokenizerOptions = {
   /** For messages and records. */
@@ -15,28 +17,26 @@ export type GgufTokenizerOptions = {
   readonly metadata: GgufTokenizerMetadata;
 };
 
-/** Numbers of `tokenizer.ggml.token_type` (`enum llama_token_type`). */
-export const TOKEN_TYPES = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
-
 export function createGgufTokenizer({ name, metadata }: GgufTokenizerOptions): Tokenizer {
   return createTokenizer({ name, json: ggufTokenizerJson({ name, metadata }) });
 }
 
 /** The contents of the tokenizer.json that says the same. */
-export function ggufTokenizerJson({ name, metadata }: GgufTokenizerOptions): Record<string, unknown> {
-  const read = <T>(key: string, schema: z.ZodType<T>): T => {
-    const parsed = schema.safeParse(metadata.get(key)?.value);
-    if (parsed.success) return parsed.data;
-    throw refuse(name, `"${key}" is ${metadata.has(key) ? 'not what it should be' : 'missing'}`);
-  };
-  const kind = read('tokenizer.ggml.model', z.string());
-  if (kind !== 'gpt2') {
-    throw refuse(name, `its tokenizer is of the kind "${kind}", only byte-level BPE ("gpt2") is read from GGUF files`);
-  }
-  const { preTokenizer, normalizer, ignoreMerges } = preTokenizerOf(name, metadata);
-  const tokens = read('tokenizer.ggml.tokens', z.array(z.string()).min(1));
-  const types = read('tokenizer.ggml.token_type', z.array(z.number()).length(tokens.length));
-  const merges = read('tokenizer.ggml.merges', z.array(z.string()));
+export function ggufTokenizerJson({ name, metadata: entries }: GgufTokenizerOptions): Record<string, unknown> {
+  const metadata = new TokenizerMetadata(name, entries);
+  const kind = metadata.read('model', z.string());
+  if (kind === 'gpt2') return byteLevelJson(metadata);
+  if (kind === 'llama') return sentencePieceJson(metadata);
+  throw metadata.refusal(
+    `its tokenizer is of the kind "${kind}"; read are byte-level BPE ("gpt2") and Gemma's SentencePiece ("llama")`,
+  );
+}
+
+function byteLevelJson(metadata: TokenizerMetadata): Record<string, unknown> {
+  const { preTokenizer, normalizer, ignoreMerges } = preTokenizerOf(metadata);
+  const tokens = metadata.read('tokens', z.array(z.string()).min(1));
+  const types = metadata.read('token_type', z.array(z.number()).length(tokens.length));
+  const merges = metadata.read('merges', z.array(z.string()));
   const isAdded = (id: number): boolean =>
     types[id] === TOKEN_TYPES.control || types[id] === TOKEN_TYPES.userDefined || types[id] === TOKEN_TYPES.unknown;
   const added = tokens.flatMap((content, id) =>
@@ -58,7 +58,7 @@ export function ggufTokenizerJson({ name, metadata }: GgufTokenizerOptions): Rec
   for (const [id, token] of tokens.entries()) {
     // Rows that fill the embedding up have no text and are no tokens.
     if (isAdded(id) || types[id] === TOKEN_TYPES.unused) continue;
-    if (vocab[token] !== undefined) throw refuse(name, `the token ${JSON.stringify(token)} is there twice`);
+    if (vocab[token] !== undefined) throw metadata.refusal(`the token ${JSON.stringify(token)} is there twice`);
     vocab[token] = id;
   }
   return {
@@ -80,7 +80,7 @@ export function ggufTokenizerJson({ name, metadata }: GgufTokenizerOptions): Rec
       byte_fallback: false,
       ignore_merges: ignoreMerges,
       vocab,
-      merges: merges.map((merge) => splitMerge(name, merge)),
+      merges: merges.map((merge) => splitMerge(metadata, merge)),
     },
   };
 }
@@ -98,7 +98,9 @@ export function ggufTokenizerFiles(options: GgufTokenizerOptions): Map<string, s
   const config = {
     tokenizer_class: 'PreTrainedTokenizerFast',
     clean_up_tokenization_spaces: false,
-    add_bos_token: metadata.get('tokenizer.ggml.add_bos_token')?.value ?? false,
+    // What llama.cpp takes where a file does not say it.
+    add_bos_token:
+      metadata.get('tokenizer.ggml.add_bos_token')?.value ?? metadata.get('tokenizer.ggml.model')?.value === 'llama',
     ...tokenOf('bos'),
     ...tokenOf('eos'),
     ...tokenOf('padding'),
@@ -111,25 +113,22 @@ export function ggufTokenizerFiles(options: GgufTokenizerOptions): Map<string, s
   ]);
 }
 
-function preTokenizerOf(name: string, metadata: GgufTokenizerMetadata): PreTokenizer {
-  const pre = metadata.get('tokenizer.ggml.pre')?.value;
+function preTokenizerOf(metadata: TokenizerMetadata): PreTokenizer {
+  const pre = metadata.read('pre', z.string().optional());
   const known = PRE_TOKENIZERS.flatMap(({ names }) => names).join(', ');
-  if (typeof pre !== 'string') {
-    throw refuse(name, `it does not name its pre-tokenizer (tokenizer.ggml.pre), without which ids would be guessed`);
+  if (pre === undefined) {
+    throw metadata.refusal(
+      'it does not name its pre-tokenizer (tokenizer.ggml.pre), without which ids would be guessed',
+    );
   }
   const found = PRE_TOKENIZERS.find(({ names }) => names.includes(pre));
   if (found) return found;
-  throw refuse(name, `its pre-tokenizer "${pre}" is not known here (known: ${known})`);
+  throw metadata.refusal(`its pre-tokenizer "${pre}" is not known here (known: ${known})`);
 }
 
 /** "left right": neither half holds a space, since byte-level tokens write it otherwise. */
-function splitMerge(name: string, merge: string): readonly [string, string] {
+function splitMerge(metadata: TokenizerMetadata, merge: string): readonly [string, string] {
   const at = merge.indexOf(' ', 1);
-  if (at < 1 || at === merge.length - 1) throw refuse(name, `the merge ${JSON.stringify(merge)} is not two tokens`);
+  if (at < 1 || at === merge.length - 1) throw metadata.refusal(`the merge ${JSON.stringify(merge)} is not two tokens`);
   return [merge.slice(0, at), merge.slice(at + 1)];
-}
-
-function refuse(name: string, why: string): TabwrightError {
-  const message = `${name}: no tokenizer can be made from this GGUF file: ${why}. Put the model's tokenizer.json beside it.`;
-  return new TabwrightError('config', message, { code: 'gguf-tokenizer-not-supported', details: { tokenizer: name } });
 }

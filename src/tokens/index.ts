@@ -9,6 +9,7 @@ export {
   type GgufTokenizerMetadata,
   type GgufTokenizerOptions,
 } from './gguf-tokenizer.ts';
+export { ggufEndTokens } from './gguf/end-tokens.ts';
 export { tokenizerToGguf, type GgufTokenizerEntry, type ToMetadataOptions } from './gguf/to-metadata.ts';
 export { KNOWN_MODELS, modelFamily, type ModelFamily } from './model-family.ts';
 export { createNanoChat, nanoTokenizer } from './nano/chat.ts';

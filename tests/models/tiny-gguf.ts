@@ -22,6 +22,29 @@ export const LETTERS: ReadonlyMap<string, GgufEntry> = new Map<string, GgufEntry
   ['tokenizer.ggml.merges', { type: 'array', element: 'string', value: [] }],
 ]);
 
+/** A vocabulary of Gemma's kind as llama.cpp's converter writes it: marks, runs of white space, bytes, letters, merges. */
+export const GEMMA_PIECES = ((): { tokens: string[]; scores: number[]; types: number[] } => {
+  const marks = ['<pad>', '<eos>', '<bos>', '<unk>', '<mask>', '<unused0>', '<start_of_turn>', '<end_of_turn>'];
+  const own = ['\n', '\n\n', '  ', '   ', '<b>', '</b>'];
+  const bytes = ['<0x0A>', '<0xC3>', '<0xA9>'];
+  const made = ['\u2581t', 'he', '\u2581the', 'us', 'er', 'user', 'mo', 'el', 'del', 'model'];
+  const letters = [...'\u2581etaoinshrdlcumwfgypbvkjxqz.,?!0123456'].slice(0, VOCABULARY - 27);
+  const row = (score: number) => (text: string, i: number) => ({ text, type: 1, score: score - i });
+  const rows = [
+    ...marks.map((text) => ({ text, type: 3, score: -1000 })),
+    ...own.map((text) => ({ text, type: 4, score: -1000 })),
+    ...bytes.map((text) => ({ text, type: 6, score: 0 })),
+    ...made.map(row(-1)),
+    ...letters.map(row(-100)),
+  ];
+  if (rows.length !== VOCABULARY) throw new Error(`${rows.length} rows`);
+  return {
+    tokens: rows.map(({ text }) => text),
+    scores: rows.map(({ score }) => score),
+    types: rows.map(({ type }) => type),
+  };
+})();
+
 /** Our exporter refuses other values by name. */
 export const GEMMA_AS_LLAMA_CPP_HAS_IT = {
   query_pre_attn_scalar: 16,

@@ -15,6 +15,7 @@ import {
   type Trained,
 } from '../../engine/index.ts';
 import {
+  ggufEndTokens,
   ggufTokenizerFiles,
   KNOWN_MODELS,
   modelFamily,
@@ -269,7 +270,10 @@ async function exportMerged(exported: Export): Promise<void> {
   };
   if (files.kind === 'gguf') {
     const texts = ggufTokenizerFiles({ name: files.path, metadata: metadata! });
-    await writeMergedFolder({ ...common, texts });
+    // A folder has one list for what a file has several keys or names for.
+    const ends = ggufEndTokens(metadata!);
+    const own = ends.length > 1 ? { config: { ...model.config, eos_token_id: ends } } : {};
+    await writeMergedFolder({ ...common, ...own, texts });
     return;
   }
   await writeMergedFolder({ ...common, copies: (await modelCompanions(files.path)).files });

@@ -15,7 +15,7 @@ export type TensorFacts = {
   readonly llama3Rope?: Llama3Rope;
 };
 
-/** Gemma 3's fixed settings, which files do not carry: every sixth layer sees everything, local layers have this base. */
+/** What llama.cpp takes for Gemma 3 where a file does not say it: every sixth layer is full, local layers have this base. */
 const GEMMA_PATTERN = 6;
 const GEMMA_LOCAL_THETA = 10_000;
 
@@ -32,14 +32,26 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'attention.value_length',
   'attention.layer_norm_rms_epsilon',
   'attention.sliding_window',
+  'attention.sliding_window_pattern',
   'rope.dimension_count',
   'rope.freq_base',
+  'rope.freq_base_swa',
   'rope.scaling.type',
   'rope.scaling.factor',
   'rope.scaling.original_context_length',
   'rope.scaling.finetuned',
   'final_logit_softcapping',
 ]);
+
+const GEMMA_KEYS = [
+  'attention.sliding_window',
+  'attention.sliding_window_pattern',
+  'rope.freq_base_swa',
+  'final_logit_softcapping',
+] as const;
+
+/** Of the part of a Gemma 3 file that looks at pictures, which text does not pass. */
+const PICTURES = /^(?:vision|mm)\./;
 
 export function ggufArchitecture(metadata: GgufMetadata, path: string): GgufArchitecture {
   const name = metadata.get('general.architecture')?.value;
@@ -56,7 +68,8 @@ export function huggingFaceConfigOf(metadata: GgufMetadata, facts: TensorFacts, 
   const read = new MetadataReader(metadata, architecture, path);
   for (const key of metadata.keys()) {
     const own = key.startsWith(`${architecture}.`) ? key.slice(architecture.length + 1) : undefined;
-    if (own !== undefined && !KNOWN_KEYS.has(own)) throw read.unknownKey(own);
+    if (own === undefined || KNOWN_KEYS.has(own) || (architecture === 'gemma3' && PICTURES.test(own))) continue;
+    throw read.unknownKey(own);
   }
   const width = read.number('embedding_length');
   const heads = read.number('attention.head_count');
@@ -92,24 +105,34 @@ export function huggingFaceConfigOf(metadata: GgufMetadata, facts: TensorFacts, 
   };
   const scaling = ropeScaling(read, facts);
   if (scaling) config.rope_scaling = scaling;
-  const window = read.optional('attention.sliding_window');
-  const cap = read.optional('final_logit_softcapping');
-  if (architecture !== 'gemma3') {
-    if (window !== undefined) throw read.notSupported('attention.sliding_window', window, 'it is read for gemma3 only');
-    if (cap !== undefined) throw read.notSupported('final_logit_softcapping', cap, 'it is read for gemma3 only');
-    return config;
+  if (architecture === 'gemma3') return { ...config, ...gemmaConfig(read, { layers, headDim, width, heads }) };
+  for (const key of GEMMA_KEYS) {
+    const value = read.optional(key);
+    if (value !== undefined) throw read.notSupported(key, value, 'it is read for gemma3 only');
   }
+  return config;
+}
+
+type GemmaShape = {
+  readonly layers: number;
+  readonly headDim: number;
+  readonly width: number;
+  readonly heads: number;
+};
+
+function gemmaConfig(read: MetadataReader, { layers, headDim, width, heads }: GemmaShape): Record<string, unknown> {
+  const window = read.optional('attention.sliding_window') ?? 0;
+  const pattern = read.optional('attention.sliding_window_pattern') ?? GEMMA_PATTERN;
+  // As llama.cpp has it: without a window every layer is full, and a pattern of 0 has no full one.
+  const isFull = (layer: number): boolean => window === 0 || (pattern > 0 && (layer + 1) % pattern === 0);
   return {
-    ...config,
     hidden_activation: 'gelu_pytorch_tanh',
-    sliding_window: window ?? read.number('attention.sliding_window'),
-    layer_types: Array.from({ length: layers }, (_, i) =>
-      (i + 1) % GEMMA_PATTERN === 0 ? 'full_attention' : 'sliding_attention',
-    ),
-    rope_local_base_freq: GEMMA_LOCAL_THETA,
+    sliding_window: window === 0 ? null : window,
+    layer_types: Array.from({ length: layers }, (_, i) => (isFull(i) ? 'full_attention' : 'sliding_attention')),
+    rope_local_base_freq: read.optional('rope.freq_base_swa') ?? GEMMA_LOCAL_THETA,
     // llama.cpp derives the scale from the heads' width, but for the 27B model, which is the one of 62 layers.
-    query_pre_attn_scalar: layers === 62 ? width / heads : headDim,
-    final_logit_softcapping: cap ?? null,
+    query_pre_attn_scalar: layers === 62 ? Math.floor(width / heads) : headDim,
+    final_logit_softcapping: read.optional('final_logit_softcapping') ?? null,
     attn_logit_softcapping: null,
     use_bidirectional_attention: false,
   };

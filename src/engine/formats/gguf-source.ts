@@ -7,7 +7,7 @@ import type { WeightSource } from '../weight-source.ts';
 import { dequantise } from './dequantise.ts';
 import { ggufArchitecture, huggingFaceConfigOf } from './gguf-config.ts';
 import { openFile, readExactly, readGgufHeader, type GgufHeader } from './gguf-header.ts';
-import { huggingFaceName, isShiftedNorm, reorderRotaryRows } from './gguf-names.ts';
+import { huggingFaceName, isShiftedNorm, reorderRotaryRows, type GgufArchitecture } from './gguf-names.ts';
 import { ggmlTypeName, READABLE_TYPES, type GgufMetadata, type GgufTensor } from './gguf-types.ts';
 import { llama3RopeOf, type Llama3Rope } from './rope-factors.ts';
 
@@ -34,7 +34,7 @@ export async function openGguf(path: string): Promise<GgufModel> {
     checkTensor(tensor, header, path);
     const type = ggmlTypeName(tensor.type);
     counts.set(type, (counts.get(type) ?? 0) + 1);
-    if (tensor.name === ROPE_FACTORS) continue;
+    if (isRopeFactors(tensor, architecture)) continue;
     const name = huggingFaceName(architecture, tensor.name);
     if (name === undefined) {
       const message = `${path}: tensor "${tensor.name}" does not belong to the architecture ${architecture} as read here.`;
@@ -99,10 +99,16 @@ async function configOf(file: FileHandle, { header, byName, path }: Opened): Pro
     hasMlpBias: has('mlp.up_proj.bias'),
   };
   const config = huggingFaceConfigOf(header.metadata, facts, path);
-  const factors = header.tensors.find(({ name }) => name === ROPE_FACTORS);
+  const architecture = ggufArchitecture(header.metadata, path);
+  const factors = header.tensors.find((tensor) => isRopeFactors(tensor, architecture));
   if (!factors) return config;
   const llama3Rope = await readRope(file, { factors, header, path, config });
   return huggingFaceConfigOf(header.metadata, { ...facts, llama3Rope }, path);
+}
+
+/** llama.cpp reads them for this architecture alone. */
+function isRopeFactors({ name }: GgufTensor, architecture: GgufArchitecture): boolean {
+  return name === ROPE_FACTORS && architecture === 'llama';
 }
 
 async function readRope(

@@ -234,6 +234,113 @@ describe('GGUF files', () => {
     await expect(openGguf(path)).rejects.toThrow(/alignment/);
   });
 
+  describe('of Gemma 3', () => {
+    const KEYS: Readonly<Record<string, number>> = {
+      ...{ context_length: 512, embedding_length: 96, block_count: 7, feed_forward_length: 96 },
+      ...{ 'attention.head_count': 4, 'attention.key_length': 16, 'attention.value_length': 16 },
+      ...{ 'attention.layer_norm_rms_epsilon': 1e-6, 'attention.sliding_window': 128, 'rope.freq_base': 1e6 },
+    };
+    const head = async (change: Readonly<Record<string, number | undefined>>, tensor = 'token_embd.weight') => {
+      const entries = Object.entries({ ...KEYS, ...change }).flatMap(([key, value]): [string, GgufEntry][] =>
+        value === undefined ? [] : [[`gemma3.${key}`, { type: Number.isInteger(value) ? 'uint32' : 'float32', value }]],
+      );
+      const metadata = new Map<string, GgufEntry>([
+        ['general.architecture', { type: 'string', value: 'gemma3' }],
+        ...entries,
+      ]);
+      const table = [
+        { name: 'token_embd.weight', shape: [2, 32], type: 0, offset: 0 },
+        ...(tensor === 'token_embd.weight' ? [] : [{ name: tensor, shape: [8], type: 0, offset: 256 }]),
+      ];
+      await writeFile(path, Buffer.concat([encodeGgufHeader(metadata, table), Buffer.alloc(512)]));
+    };
+    const configOf = async (change: Readonly<Record<string, number | undefined>>): Promise<Record<string, unknown>> => {
+      await head(change);
+      const { source } = await openGguf(path);
+      await source.close();
+      return source.config as Record<string, unknown>;
+    };
+    const layers = (pattern: string): string[] =>
+      [...pattern].map((each) => (each === 'F' ? 'full_attention' : 'sliding_attention'));
+
+    it('have what llama.cpp takes where they do not say it', async () => {
+      expect(await configOf({})).toMatchObject({
+        ...{ layer_types: layers('sssssFs'), sliding_window: 128, rope_local_base_freq: 10_000, rope_theta: 1e6 },
+        ...{ query_pre_attn_scalar: 16, final_logit_softcapping: null, tie_word_embeddings: true },
+        ...{ hidden_activation: 'gelu_pytorch_tanh', attn_logit_softcapping: null, use_bidirectional_attention: false },
+      });
+      // The 27B model, which is told by its layers, scales by the width that its heads would have.
+      expect(await configOf({ block_count: 62 })).toMatchObject({ query_pre_attn_scalar: 24 });
+      const full = { layer_types: layers('FFFFFFF'), sliding_window: null };
+      expect(await configOf({ 'attention.sliding_window': undefined })).toMatchObject(full);
+      expect(await configOf({ 'attention.sliding_window': 0 })).toMatchObject(full);
+    });
+
+    it('have what they say', async () => {
+      const said = { 'attention.sliding_window_pattern': 3, 'rope.freq_base_swa': 0.5, final_logit_softcapping: 2.5 };
+      expect(await configOf({ ...said, 'attention.head_count_kv': 2, 'attention.key_length': 16 })).toMatchObject({
+        ...{ layer_types: layers('ssFssFs'), rope_local_base_freq: 0.5, final_logit_softcapping: 2.5 },
+        ...{ num_key_value_heads: 2, head_dim: 16, query_pre_attn_scalar: 16 },
+      });
+      expect(await configOf({ 'attention.sliding_window_pattern': 0 })).toMatchObject({
+        layer_types: layers('sssssss'),
+      });
+      expect(await configOf({ 'vision.block_count': 27, 'mm.tokens_per_image': 256 })).toMatchObject({
+        num_hidden_layers: 7,
+      });
+    });
+
+    it('are refused for keys and tensors that are not understood, and others for keys of these', async () => {
+      await head({ 'attention.scale': 2 });
+      await expect(openGguf(path)).rejects.toThrow(/"gemma3.attention.scale", which is not known here/);
+      await head({ 'attention.key_length_swa': 8 });
+      await expect(openGguf(path)).rejects.toThrow(/"gemma3.attention.key_length_swa", which is not known here/);
+      await head({ 'rope.dimension_count': 8 });
+      await expect(openGguf(path)).rejects.toThrow(/"gemma3.rope.dimension_count" = 8: only 16/);
+      await head({}, 'rope_freqs.weight');
+      await expect(openGguf(path)).rejects.toThrow(/"rope_freqs.weight" does not belong to the architecture gemma3/);
+      await head({}, 'v.blk.0.ln1.weight');
+      await expect(openGguf(path)).rejects.toThrow(/"v.blk.0.ln1.weight" does not belong/);
+      const key: [string, GgufEntry] = ['qwen3.rope.freq_base_swa', { type: 'float32', value: 100 }];
+      const [, qwen3] = MODELS[3];
+      const tensors = tensorsOf(qwen3).map(({ name, shape, data }) => ({ name, shape, read: () => data }));
+      const tokenizer = new Map([...TOKENIZER, key]);
+      await exportGguf({ path, config: qwen3, tensors, type: 'F16', tokenizer, name: 'x', overwrite: true });
+      await expect(openGguf(path)).rejects.toThrow(/"qwen3.rope.freq_base_swa" = 100: it is read for gemma3 only/);
+    });
+  });
+
+  it('of Gemma 3 multiply by exactly the factors that its norms multiply by', async () => {
+    // Fine, coarse, at both ends and beyond: the file holds 1 + w in 32 bits, and the engine adds the 1 again.
+    const norms = Float32Array.from([
+      0,
+      1e-9,
+      -1e-9,
+      0.1,
+      -0.1,
+      -0.5,
+      -0.999999,
+      -1,
+      -1.7,
+      3.3,
+      61.7,
+      -4.1,
+      2 ** -24,
+      1 / 3,
+    ]);
+    const norm = Float32Array.from({ length: WIDTH }, (_, i) => norms[i % norms.length]);
+    const [, gemma] = MODELS[4];
+    const tensors = tensorsOf(gemma).map(({ name, shape, data }) => ({
+      ...{ name, shape },
+      read: () => (name === 'model.norm.weight' ? norm : data),
+    }));
+    await exportGguf({ path, config: gemma, tensors, type: 'F16', tokenizer: TOKENIZER, name: 'x' });
+    const { source } = await openGguf(path);
+    const read = await source.read('model.norm.weight');
+    await source.close();
+    expect(read.map((w) => Math.fround(1 + w))).toEqual(norm.map((w) => Math.fround(1 + w)));
+  });
+
   it('of other architectures, versions and formats are refused by name', async () => {
     const metadata = new Map<string, GgufEntry>([['general.architecture', { type: 'string', value: 'mamba' }]]);
     await writeFile(path, encodeGgufHeader(metadata, []));

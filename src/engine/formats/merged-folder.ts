@@ -35,6 +35,11 @@ export async function writeMergedFolder(options: MergedFolder): Promise<void> {
     await writeSafetensors({ path: join(folder, 'model.safetensors'), tensors, type, signal });
     for (const [name, from] of options.copies ?? []) await copyFile(from, join(folder, name));
     for (const [name, text] of options.texts ?? []) await writeFile(join(folder, name), text, { flush: true });
-    await writeFile(join(folder, 'config.json'), `${JSON.stringify(config, null, 2)}\n`, { flush: true });
+    await writeFile(join(folder, 'config.json'), `${configText(config)}\n`, { flush: true });
   });
+}
+
+/** transformers takes a whole number for no softcap; JSON of JavaScript has no other way to write 30.0. */
+function configText(config: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(config, null, 2).replace(/("\w+_logit_softcapping": \d+)(?=,?$)/gm, '$1.0');
 }

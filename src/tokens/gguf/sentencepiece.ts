@@ -3,6 +3,7 @@
 // the same pair first.
 
 import { z } from 'zod';
+import { TOKEN_TYPES } from './token-types.ts';
 
 const jsonSchema = z.looseObject({
   added_tokens: z.array(z.looseObject({ id: z.number(), content: z.string(), special: z.boolean() })).default([]),
@@ -20,9 +21,6 @@ const jsonSchema = z.looseObject({
   }),
 });
 
-/** Numbers of `enum llama_token_type`. */
-const TYPES = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
-
 /** Of a token that no merge makes: it is there from the start or never. */
 const LEAST = -1e6;
 
@@ -39,7 +37,7 @@ export function sentencePieceVocabulary(json: unknown, rows: number): SentencePi
   if (!parsed.success) return undefined;
   const { model, added_tokens: added } = parsed.data;
   const tokens = Array.from({ length: rows }, (_, id) => `[PAD${id}]`);
-  const types = Array.from<number>({ length: rows }).fill(TYPES.unused);
+  const types = Array.from<number>({ length: rows }).fill(TOKEN_TYPES.unused);
   const scores = Array.from<number>({ length: rows }).fill(LEAST);
   const set = (id: number, text: string, type: number): void => {
     // Gemma 3 names a token for pictures, which models of text have no row for.
@@ -48,15 +46,15 @@ export function sentencePieceVocabulary(json: unknown, rows: number): SentencePi
     types[id] = type;
   };
   for (const [text, id] of Object.entries(model.vocab)) {
-    set(id, text, /^<0x[0-9A-F]{2}>$/.test(text) ? TYPES.byte : TYPES.normal);
+    set(id, text, /^<0x[0-9A-F]{2}>$/.test(text) ? TOKEN_TYPES.byte : TOKEN_TYPES.normal);
   }
   for (const { id, content, special } of added) {
     // Those of a user are looked for in the text as it is given, where spaces are spaces.
-    if (special) set(id, content, TYPES.control);
-    else set(id, content.replaceAll('\u2581', ' '), TYPES.userDefined);
+    if (special) set(id, content, TOKEN_TYPES.control);
+    else set(id, content.replaceAll('\u2581', ' '), TOKEN_TYPES.userDefined);
   }
   const unknown = model.vocab[model.unk_token] ?? 0;
-  set(unknown, model.unk_token, TYPES.unknown);
+  set(unknown, model.unk_token, TOKEN_TYPES.unknown);
   model.merges.forEach((merge, order) => {
     const made = model.vocab[typeof merge === 'string' ? merge.replace(' ', '') : merge.join('')];
     if (made !== undefined && made < rows && scores[made] === LEAST) scores[made] = 0 - order;

@@ -3,10 +3,10 @@
 
 import { z } from 'zod';
 import { TabwrightError } from '../../core/index.ts';
+import { END_OF_TURN } from './end-tokens.ts';
 import { PRE_TOKENIZERS } from './pre-tokenizers.ts';
 import { sentencePieceVocabulary, type SentencePieceVocabulary } from './sentencepiece.ts';
-
-const TYPES = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
+import { TOKEN_TYPES } from './token-types.ts';
 
 export type GgufTokenizerEntry =
   | { readonly type: 'string'; readonly value: string }
@@ -56,6 +56,9 @@ function sentencePieceEntries({
   scores,
   unknown,
 }: SentencePieceVocabulary): readonly (readonly [string, GgufTokenizerEntry])[] {
+  const turn = tokens.indexOf(END_OF_TURN);
+  const ends: [string, GgufTokenizerEntry][] =
+    types[turn] === TOKEN_TYPES.control ? [['tokenizer.ggml.eot_token_id', { type: 'uint32', value: turn }]] : [];
   return [
     ['tokenizer.ggml.model', { type: 'string', value: 'llama' }],
     ['tokenizer.ggml.pre', { type: 'string', value: 'default' }],
@@ -63,6 +66,7 @@ function sentencePieceEntries({
     ['tokenizer.ggml.scores', { type: 'array', element: 'float32', value: scores }],
     ['tokenizer.ggml.token_type', { type: 'array', element: 'int32', value: types }],
     ['tokenizer.ggml.unknown_token_id', { type: 'uint32', value: unknown }],
+    ...ends,
     // Every text begins so, as the authors' own tokenizer has it.
     ['tokenizer.ggml.add_bos_token', { type: 'bool', value: true }],
     ['tokenizer.ggml.add_space_prefix', { type: 'bool', value: false }],
@@ -77,14 +81,15 @@ function byteLevelEntries(options: ToMetadataOptions): readonly (readonly [strin
   }
   const { model, added_tokens: added, pre_tokenizer: preTokenizer } = parsed.data;
   const tokens: string[] = Array.from({ length: vocabSize }, (_, id) => `[PAD${id}]`);
-  const types: number[] = Array.from({ length: vocabSize }, () => TYPES.unused);
+  const types: number[] = Array.from({ length: vocabSize }, () => TOKEN_TYPES.unused);
   const set = (id: number, text: string, type: number): void => {
     if (id >= vocabSize) throw refuse(name, `token ${id} lies beyond the ${vocabSize} rows of the embedding`);
     tokens[id] = text;
     types[id] = type;
   };
-  for (const [text, id] of Object.entries(model.vocab)) set(id, text, TYPES.normal);
-  for (const { id, content, special } of added) set(id, content, special ? TYPES.control : TYPES.userDefined);
+  for (const [text, id] of Object.entries(model.vocab)) set(id, text, TOKEN_TYPES.normal);
+  for (const { id, content, special } of added)
+    set(id, content, special ? TOKEN_TYPES.control : TOKEN_TYPES.userDefined);
   return [
     ['tokenizer.ggml.model', { type: 'string', value: 'gpt2' }],
     ['tokenizer.ggml.pre', { type: 'string', value: preTokenizerName(name, preTokenizer) }],

@@ -107,7 +107,7 @@ async function openHuggingFace(name: string, options: OpenModelOptions): Promise
     createChatPolicy({ names: namesOf(name, files), tokenizer, template, contextLength, settings, onNotice });
   policy(Number.MAX_SAFE_INTEGER);
   const { contextLength } = settings;
-  const { family, config, weights } = await openPretrained(files, { signal, contextLength });
+  const { family, config, weights } = await openPretrained(files, { signal, contextLength, tokenizer });
   return { name, config, weights, family, renderer: policy(config.maxPositions) };
 }
 

@@ -64,6 +64,8 @@ function fileVoice(file: string, metadata: GgufMetadata): Voice {
 export type OpenPretrainedOptions = CallOptions & {
   /** Longest sequence. Default the engine's. */
   readonly contextLength?: number | undefined;
+  /** Its tokenizer, where it has been read: a large one takes seconds. Default read here. */
+  readonly tokenizer?: Tokenizer;
 };
 
 export async function openPretrained(
@@ -73,14 +75,16 @@ export async function openPretrained(
   if (kind === 'folder') {
     const source = await openModelFolder(path);
     try {
-      return { ...(await loadPretrained(source, loading(options))), tokenizer: await loadTokenizer(path) };
+      const tokenizer = options.tokenizer ?? (await loadTokenizer(path));
+      return { ...(await loadPretrained(source, loading(options))), tokenizer };
     } finally {
       await source.close();
     }
   }
   const { source, metadata } = await openGguf(path);
   try {
-    return { ...(await loadPretrained(source, loading(options))), tokenizer: fileVoice(path, metadata).tokenizer };
+    const tokenizer = options.tokenizer ?? fileVoice(path, metadata).tokenizer;
+    return { ...(await loadPretrained(source, loading(options))), tokenizer };
   } finally {
     await source.close();
   }

@@ -30,6 +30,8 @@ export type BlockedAttentionOptions = {
   readonly kvHeads: number;
   readonly scale: number;
   readonly blocks: number;
+  /** Keys of earlier tokens come before those of the queries. */
+  readonly past: boolean;
   /** Given the result, what to use in its place: the result itself, or what was kept of an earlier run. */
   readonly keep: (context: Value) => Value;
 };
@@ -48,19 +50,21 @@ const float = (shape: Value['shape']): Omit<Value, 'name'> => ({ type: 'float32'
 
 /** [B, K G, T, F], rows in the order of q. */
 export function blockedAttention(g: Graph, options: BlockedAttentionOptions): Value {
-  const { q, k, v, kvHeads, scale, keep } = options;
+  const { q, k, v, kvHeads, scale, past, keep } = options;
   const [batch, heads, time, size] = q.shape;
   const folds = (heads as number) / kvHeads;
   const blocks = Array.from({ length: options.blocks }, (_, i) => blockInputs(g, i));
+  // A lone block over nothing earlier has every query and every key: it need not be cut out, nor put back.
+  const whole = options.blocks === 1 && !past;
   const grouped = [batch, kvHeads, folds, time, size] as const;
   const group = (x: Value): Value => resize(g, x, [0, kvHeads, folds, -1, size as number], grouped);
   const ungroup = (x: Value): Value => resize(g, x, [0, heads as number, -1, size as number], q.shape);
   const rows = (x: Value, block: Block, i: number): Value => {
-    const part = slice(g, x, 3, block.queries, [batch, kvHeads, folds, `q${i}`, size]);
+    const part = whole ? x : slice(g, x, 3, block.queries, [batch, kvHeads, folds, `q${i}`, size]);
     return resize(g, part, [0, 0, -1, size as number], [batch, kvHeads, `gq${i}`, size]);
   };
   const keys = (x: Value, block: Block, i: number): Value =>
-    slice(g, x, 2, block.keys, [batch, kvHeads, `k${i}`, size]);
+    whole ? x : slice(g, x, 2, block.keys, [batch, kvHeads, `k${i}`, size]);
   const unfold = (x: Value, i: number): Value =>
     resize(g, x, [0, 0, folds, -1, size as number], [batch, kvHeads, folds, `q${i}`, size]);
   const weights = (query: Value, key: Value, { mask }: Block): Value => {
@@ -87,7 +91,8 @@ export function blockedAttention(g: Graph, options: BlockedAttentionOptions): Va
       let dv: Value | undefined;
       const sum = (total: Value | undefined, part: Value): Value =>
         total ? g.node1('Add', [total, part], float(k.shape)) : part;
-      const spread = (part: Value, { pads }: Block): Value => g.node1('Pad', [part, pads], float(k.shape));
+      const spread = (part: Value, { pads }: Block): Value =>
+        whole ? part : g.node1('Pad', [part, pads], float(k.shape));
       blocks.forEach((block, i) => {
         const [query, key, value] = [rows(groupedQ, block, i), keys(k, block, i), keys(v, block, i)];
         const [out, slope] = [rows(groupedY, block, i), rows(groupedDy, block, i)];

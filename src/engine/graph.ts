@@ -69,6 +69,10 @@ export class Graph {
   readonly #constants = new Map<string, Value>();
   /** Where the runtime size of a symbol can be read: an input and its axis. */
   readonly #symbols = new Map<string, { readonly value: Value; readonly axis: number }>();
+  /** Results of nodes that are no output yet. */
+  readonly #results = new Set<string>();
+  /** Outputs by the names that nodes know them by. */
+  readonly #renamed = new Map<string, string>();
   #count = 0;
 
   input(name: string, type: ElementType, shape: Shape): Value {
@@ -80,10 +84,15 @@ export class Graph {
     return value;
   }
 
+  /** What a node gives is handed out as it is, so that storage lent for it is written at once; anything else is copied. */
   output(name: string, value: Value): void {
-    const named = { ...value, name };
-    this.#nodes.push(create(NodeProtoSchema, { opType: 'Identity', input: [value.name], output: [name] }));
-    this.#outputs.push(valueInfo(named));
+    this.#outputs.push(valueInfo({ ...value, name }));
+    if (this.#results.has(value.name)) {
+      this.#results.delete(value.name);
+      this.#renamed.set(value.name, name);
+    } else {
+      this.#nodes.push(create(NodeProtoSchema, { opType: 'Identity', input: [value.name], output: [name] }));
+    }
   }
 
   /** A constant baked into the graph; equal constants are stored once. */
@@ -142,6 +151,7 @@ export class Graph {
   ): Value[] {
     const outputs = results.map((result, i) => ({ ...result, name: options.names?.[i] ?? `${op}_${this.#count++}` }));
     options.names?.forEach((name, i) => name !== undefined && this.#outputs.push(valueInfo(outputs[i])));
+    outputs.forEach(({ name }, i) => options.names?.[i] === undefined && this.#results.add(name));
     this.#nodes.push(
       create(NodeProtoSchema, {
         opType: op,
@@ -202,7 +212,7 @@ export class Graph {
    * has many.
    */
   prune(): void {
-    const wanted = new Set(this.#outputs.map(({ name }) => name));
+    const wanted = new Set([...this.#outputs.map(({ name }) => name), ...this.#renamed.keys()]);
     const kept: NodeProto[] = [];
     for (const node of [...this.#nodes].reverse()) {
       if (!node.output.some((name) => wanted.has(name))) continue;
@@ -223,6 +233,7 @@ export class Graph {
 
   /** The finished model as ONNX protobuf bytes. */
   toOnnx(): Uint8Array {
+    const renamed = (names: readonly string[]): string[] => names.map((name) => this.#renamed.get(name) ?? name);
     return toBinary(
       ModelProtoSchema,
       create(ModelProtoSchema, {
@@ -234,7 +245,7 @@ export class Graph {
         ],
         graph: {
           name: 'graph',
-          node: this.#nodes,
+          node: this.#nodes.map((node) => ({ ...node, input: renamed(node.input), output: renamed(node.output) })),
           initializer: this.#initializers,
           input: this.#inputs,
           output: this.#outputs,

@@ -5,11 +5,21 @@
 import type { LossName } from '../core/index.ts';
 import { gradientsFrom, gradients } from './autodiff.ts';
 import { blockedAttention } from './blocked-attention.ts';
+import { frozenLogprobs } from './frozen-logprobs.ts';
 import { Graph, type Shape, type Value } from './graph.ts';
 import { LOSS_SCALARS, LOSS_VECTORS, tokenLoss } from './losses.ts';
 import type { ModelConfig } from './model-config.ts';
 import { concat, targetLogprobs } from './ops.ts';
-import { decoderLayer, keptValues, outputLogits, scoreScale, type GraphLora, type KeptValue } from './transformer.ts';
+import {
+  decoderLayer,
+  finalNorm,
+  headName,
+  keptValues,
+  outputLogits,
+  scoreScale,
+  type GraphLora,
+  type KeptValue,
+} from './transformer.ts';
 import type { WeightSpec } from './weights.ts';
 
 export type LayerLayout = {
@@ -106,6 +116,7 @@ function layerNodes(
           kvHeads,
           scale: scoreScale(config),
           blocks,
+          past,
           keep: (context) => keep('context', context),
         }),
     },
@@ -133,8 +144,13 @@ export function headGraph(
   const g = new Graph();
   const weight = weightInputs(g, specs);
   const rows = g.input('rows', 'float32', ['N', config.hiddenSize]);
-  const logits = outputLogits(g, rows, { config, weight, ...(lora ? { lora } : {}) });
-  const logprobs = targetLogprobs(g, logits, g.input('targets', 'int64', ['N']));
+  const head = { config, weight, ...(lora ? { lora } : {}) };
+  const targets = g.input('targets', 'int64', ['N']);
+  // Where only the rows' own gradient is wanted, that of the logits need not be made.
+  const frozen = trainable.length === 0 && !lora?.parts.length && config.finalSoftcap === undefined;
+  const logprobs = frozen
+    ? frozenLogprobs(g, finalNorm(g, rows, head), weight(headName(config)), targets)
+    : targetLogprobs(g, outputLogits(g, rows, head), targets);
   const inputs: Record<string, Value> = {};
   for (const name of LOSS_VECTORS[loss]) inputs[name] = g.input(`loss.${name}`, 'float32', ['N']);
   for (const name of Object.keys(LOSS_SCALARS[loss])) inputs[name] = g.input(`loss.${name}`, 'float32', []);

@@ -6,8 +6,8 @@ import type { Graph } from './graph.ts';
 import type { HeadLayout, LayerLayout } from './layer-graphs.ts';
 import { isSliding, type ModelConfig } from './model-config.ts';
 import { ropeAngles, type RopeAngles } from './rope-tables.ts';
-import { Session, type Feeds, type SessionOptions } from './session.ts';
-import type { GraphLora } from './transformer.ts';
+import { Session, type CompileOptions, type Feeds, type SessionOptions } from './session.ts';
+import { headName, type GraphLora } from './transformer.ts';
 import type { WeightSpec } from './weights.ts';
 
 export type LayeredModelOptions = SessionOptions & {
@@ -44,23 +44,28 @@ export class LayeredModel {
     this.layerSpecs = [...part(base, FIRST_WEIGHT), ...part(adapters, FIRST_TENSOR)];
     this.#layerLora = pick(FIRST_WEIGHT);
     const headLora = pick('head');
-    const names = ['norm', config.tieEmbeddings ? 'embed' : 'head'];
+    const names = ['norm', headName(config)];
     const specs = [...base.filter(({ name }) => names.includes(name)), ...part(adapters, 'lm_head.')];
     this.head = { config, specs, ...(headLora ? { lora: headLora } : {}) };
   }
 
-  layout(time: number, indexed: boolean): LayerLayout {
-    const lora = this.#layerLora;
+  /** `folded`: adapters are made one with their matrices at each run. */
+  layout(time: number, indexed: boolean, folded = false): LayerLayout {
+    const lora = this.#layerLora && { ...this.#layerLora, folded };
     const blocks = blockCount(time);
     return { config: this.config, specs: this.layerSpecs, ...(lora ? { lora } : {}), blocks, indexed };
   }
 
-  /** A compiled graph, made when first asked for. */
-  session(key: string, graph: () => Graph): Promise<Session> {
+  /** A compiled graph, made when first asked for; options count then. */
+  session(
+    key: string,
+    graph: () => Graph,
+    options: Pick<CompileOptions, 'awake' | 'keepsMemory'> = {},
+  ): Promise<Session> {
     const known = this.#sessions.get(key);
     if (known) return known;
     const { threads } = this.#options;
-    const session = Session.compile(graph(), { ...(threads ? { threads } : {}), keepsMemory: false });
+    const session = Session.compile(graph(), { ...(threads ? { threads } : {}), keepsMemory: false, ...options });
     this.#sessions.set(key, session);
     return session;
   }

@@ -17,6 +17,10 @@ import type { Feeds } from './session.ts';
 import { keptValues, type KeptValue } from './transformer.ts';
 import { weightFeeds, type Weights, type WeightSpec } from './weights.ts';
 
+/** Rows from which on adapters are folded into their matrices: about where both ways cost the same. */
+export const FOLDING_ROWS = 512;
+/** Nothing else wants the processor within a step, so threads may wait longer for the next operator than while pages run. */
+const AWAKE = 200;
 /** Rows of the head at a time: what is computed for each has the size of the vocabulary. */
 const HEAD_ROWS = 128;
 
@@ -73,9 +77,12 @@ export class LayeredTraining {
     for (let layer = 0; layer < layers; layer++) {
       const indexed = layer === layers - 1;
       const out = indexed ? scored : rows;
-      const layout = this.#model.layout(time, indexed);
-      const session = await this.#model.session(`forth ${layout.blocks} ${indexed} ${keeps}`, () =>
-        forwardLayerGraph({ ...layout, keeps, cache: false, past: false }),
+      const folded = out >= FOLDING_ROWS;
+      const layout = this.#model.layout(time, indexed, folded);
+      const session = await this.#model.session(
+        `forth ${layout.blocks} ${indexed} ${folded} ${keeps}`,
+        () => forwardLayerGraph({ ...layout, keeps, cache: false, past: false }),
+        { awake: AWAKE },
       );
       const values = keeps ? this.#keptBuffers(batch, layer, out) : {};
       // Without a way back two buffers are enough.
@@ -142,8 +149,11 @@ export class LayeredTraining {
     const slopes = gradient !== undefined;
     const wanted = new Set(this.#model.head.specs.map(({ name }) => name));
     const trainable = slopes ? this.#trainable.filter(({ name }) => wanted.has(name)) : [];
-    const session = await this.#model.session(`head ${loss} ${slopes}`, () =>
-      headGraph(this.#model.head, loss, { slopes, trainable }),
+    const session = await this.#model.session(
+      `head ${loss} ${slopes}`,
+      () => headGraph(this.#model.head, loss, { slopes, trainable }),
+      // Large and the same from slice to slice: got anew each time, its memory costs as much as half of its products.
+      { awake: AWAKE, keepsMemory: true },
     );
     const logprobs = new Float32Array(count);
     const slope = slopes ? this.#pool.get('slope.0', count * hiddenSize) : undefined;
@@ -179,12 +189,15 @@ export class LayeredTraining {
     let slope = head;
     for (let layer = layers - 1; layer >= 0; layer--) {
       const indexed = layer === layers - 1;
-      const layout = this.#model.layout(batch.time, indexed);
-      const session = await this.#model.session(`back ${layout.blocks} ${indexed}`, () =>
-        backwardLayerGraph(layout, trainable),
+      const out = indexed ? scored : rows;
+      const folded = out >= FOLDING_ROWS;
+      const layout = this.#model.layout(batch.time, indexed, folded);
+      const session = await this.#model.session(
+        `back ${layout.blocks} ${indexed} ${folded}`,
+        () => backwardLayerGraph(layout, trainable),
+        { awake: AWAKE },
       );
       const { stream, values } = kept[layer];
-      const out = indexed ? scored : rows;
       const feeds = {
         ...layerFeeds(this.#weights, layerSpecs, layer),
         ...positions(layer),

@@ -5,7 +5,8 @@ import * as ort from 'onnxruntime-node';
 import { availableParallelism } from 'node:os';
 import { EXTERNAL_DATA, type Graph } from './graph.ts';
 
-const AWAKE_MICROSECONDS = '20';
+/** Microseconds that an idle thread waits awake for the next operator: longer, it would spin on the core that the browser needs. */
+const AWAKE = 20;
 
 export type FeedData = Float32Array | Float64Array | BigInt64Array | Int32Array;
 /** Inputs by name: data and shape. */
@@ -19,6 +20,8 @@ export type SessionOptions = {
 export type CompileOptions = SessionOptions & {
   /** Memory of one run is kept for the next, for this graph alone. Default true; not for one of many large graphs. */
   readonly keepsMemory?: boolean;
+  /** How long idle threads stay awake between operators, in microseconds. Default 20. */
+  readonly awake?: number;
 };
 
 export class Session {
@@ -31,7 +34,7 @@ export class Session {
   /** `external` holds the constants that the graph names by their place; it may go once this has resolved. */
   static async compile(
     graph: Graph,
-    { threads, keepsMemory = true }: CompileOptions = {},
+    { threads, keepsMemory = true, awake = AWAKE }: CompileOptions = {},
     external?: Uint8Array,
   ): Promise<Session> {
     const session = await ort.InferenceSession.create(graph.toOnnx(), {
@@ -42,10 +45,9 @@ export class Session {
       enableCpuMemArena: keepsMemory,
       logSeverityLevel: 3,
       ...(external ? { externalData: [{ path: EXTERNAL_DATA, data: external }] } : {}),
-      // Idle threads stay awake just long enough for the next operator of a step: waking them costs more than that, and
-      // longer they would spin on the core that the browser needs.
+      // Waking a thread costs more than a short operator; after a run none stays awake.
       extra: {
-        session: { intra_op: { allow_spinning: '1', spin_duration_us: AWAKE_MICROSECONDS }, force_spinning_stop: '1' },
+        session: { intra_op: { allow_spinning: '1', spin_duration_us: String(awake) }, force_spinning_stop: '1' },
       },
     });
     return new Session(session);

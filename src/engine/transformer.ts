@@ -6,13 +6,18 @@
 import { attention } from './attention.ts';
 import type { Dim, Graph, Value } from './graph.ts';
 import type { LoraConfig, LoraPart } from './lora.ts';
-import { lowRank } from './low-rank.ts';
+import { foldedLinear, lowRank } from './low-rank.ts';
 import { isSliding, type ModelConfig } from './model-config.ts';
 import { add, gatherRows, geglu, linear, reshape, rmsNorm, rope, softcap, swiglu, transpose } from './ops.ts';
 import { ropeAngles } from './rope-tables.ts';
 
 /** Adapters of a graph: of which matrices, and how strong. */
-export type GraphLora = { readonly parts: readonly LoraPart[]; readonly config: LoraConfig };
+export type GraphLora = {
+  readonly parts: readonly LoraPart[];
+  readonly config: LoraConfig;
+  /** Made one with their matrices at each run: for many rows. Default false: beside them. */
+  readonly folded?: boolean;
+};
 
 export type TransformerInputs = {
   /** First vectors of the stream [M, D]; see `embeddings.ts`. */
@@ -83,12 +88,7 @@ export function decoderLayer(g: Graph, options: LayerOptions, before: Value): Va
   const tables = { positions: inputs.positions, ...options.tables };
   // One product per matrix: a fused one would have to be cut up again, and its gradient glued together.
   const project = (x: Value, names: readonly string[], biased?: boolean, residual?: Value): Value[] => {
-    const outputs = linear(
-      g,
-      x,
-      names.map((name) => weight(name)),
-      lora ? adapterDeltas(g, { x, names, lora, weight, residual }) : names.map(() => residual),
-    );
+    const outputs = adaptedLinear(g, { x, names, lora, weight, residual });
     return biased ? outputs.map((y, i) => add(g, y, weight(`${names[i]}Bias`))) : outputs;
   };
   const norm = (x: Value, name: string): Value => weightedNorm(g, x, weight(name), config);
@@ -127,17 +127,23 @@ function weightedNorm(g: Graph, x: Value, weight: Value, { rmsNormEps, normsAddO
   return rmsNorm(g, x, normsAddOne ? add(g, weight, g.scalar(1)) : weight, rmsNormEps);
 }
 
+export type HeadOptions = Pick<TransformerOptions, 'config' | 'weight' | 'lora'>;
+
 /** Final norm and output head on selected rows: logits [N, V]. */
-export function outputLogits(
-  g: Graph,
-  rows: Value,
-  { config, weight, lora }: Pick<TransformerOptions, 'config' | 'weight' | 'lora'>,
-): Value {
-  const normed = weightedNorm(g, rows, weight('norm'), config);
-  const name = config.tieEmbeddings ? 'embed' : 'head';
-  const deltas = lora ? adapterDeltas(g, { x: normed, names: [name], lora, weight, residual: undefined }) : [];
-  const [logits] = linear(g, normed, [weight(name)], deltas);
+export function outputLogits(g: Graph, rows: Value, options: HeadOptions): Value {
+  const { config, weight, lora } = options;
+  const normed = finalNorm(g, rows, options);
+  const [logits] = adaptedLinear(g, { x: normed, names: [headName(config)], lora, weight, residual: undefined });
   return config.finalSoftcap === undefined ? logits : softcap(g, logits, config.finalSoftcap);
+}
+
+export function finalNorm(g: Graph, rows: Value, { config, weight }: HeadOptions): Value {
+  return weightedNorm(g, rows, weight('norm'), config);
+}
+
+/** Engine name of the output matrix. */
+export function headName({ tieEmbeddings }: ModelConfig): string {
+  return tieEmbeddings ? 'embed' : 'head';
 }
 
 /** Factor on attention scores. */
@@ -171,25 +177,44 @@ export function causalAttention(
   };
 }
 
-type AdapterOptions = {
+type AdaptedOptions = {
   readonly x: Value;
   readonly names: readonly string[];
-  readonly lora: GraphLora;
+  readonly lora: GraphLora | undefined;
   readonly weight: (name: string) => Value;
   readonly residual: Value | undefined;
 };
 
-/** What the adapters of matrices that read x add to their outputs, plus the residual; undefined where neither exists. */
-function adapterDeltas(g: Graph, { x, names, lora, weight, residual }: AdapterOptions): (Value | undefined)[] {
-  const parts = lora.parts.filter((part) => names.includes(part.weight));
-  if (parts.length === 0) return names.map(() => residual);
-  const { alpha, rank } = lora.config;
+/** Products of x with matrices, adapters included where they have some, plus the residual. */
+function adaptedLinear(g: Graph, { x, names, lora, weight, residual }: AdaptedOptions): Value[] {
+  const matrices = (some: readonly string[]): Value[] => some.map((name) => weight(name));
+  const parts = lora?.parts.filter((part) => names.includes(part.weight)) ?? [];
+  if (!lora || parts.length === 0)
+    return linear(
+      g,
+      x,
+      matrices(names),
+      names.map(() => residual),
+    );
+  const { folded, config } = lora;
+  const scale = config.alpha / config.rank;
   const pairs = parts.map((part) => ({ a: weight(part.a), b: weight(part.b), residual }));
-  const deltas = lowRank(g, x, pairs, alpha / rank);
-  return names.map((name) => {
-    const at = parts.findIndex((part) => part.weight === name);
-    return at < 0 ? residual : deltas[at];
-  });
+  const at = (name: string): number => parts.findIndex((part) => part.weight === name);
+  if (!folded) {
+    const deltas = lowRank(g, x, pairs, scale);
+    const added = names.map((name) => (at(name) < 0 ? residual : deltas[at(name)]));
+    return linear(g, x, matrices(names), added);
+  }
+  const adapted = parts.map((part, i) => ({ ...pairs[i], matrix: weight(part.weight) }));
+  const outputs = foldedLinear(g, x, adapted, scale);
+  const bare = names.filter((name) => at(name) < 0);
+  const others = linear(
+    g,
+    x,
+    matrices(bare),
+    bare.map(() => residual),
+  );
+  return names.map((name) => (at(name) < 0 ? others[bare.indexOf(name)] : outputs[at(name)]));
 }
 
 /** Rotary tables by kind of layer, stored in the graph once each. */

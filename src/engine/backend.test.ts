@@ -168,6 +168,8 @@ describe('the embedded backend', () => {
     const opened = await Promise.all(paths.map((path) => small.openSampler(path)));
     for (let round = 0; round < 2; round++)
       expect(await Promise.all(opened.map((sampler) => sampler.sample(REQUEST)))).toEqual(expected);
+    // Whoever was read last of all is still in memory, and answers from there.
+    await opened[1].sample(REQUEST);
     await trainer.saveWeightsForSampler(paths[0]);
     await expect(opened[0].sample(REQUEST)).rejects.toMatchObject({ code: 'sampler-weights-replaced' });
   });

@@ -1,5 +1,6 @@
-// agent_auth in a real Chromium: the oracle solves every site by pressing and reading, in one unjailed browser over the
+// agent_auth in a real Chromium: the oracle solves sites by pressing and reading, in one unjailed browser over the
 // methods that cells have; and through the environment, the jail and the loop of episodes it does so on a few.
+// A third of the sites, four seeds of every family and every seed of some; all of them with ALL_SITES=1 (four minutes).
 
 import { describe, expect, test } from 'vitest';
 import type { ChatRecord, Trajectory } from '../../src/core/index.ts';
@@ -15,17 +16,20 @@ import { createCellRunner } from './cell-runner.ts';
 
 const { signal } = new AbortController();
 
+const EVERY = process.env['ALL_SITES'] === '1' ? 1 : 3;
+
 // In parts: one that fails is tried again by itself.
 const PARTS = Array.from({ length: FAMILIES.length / 4 }, (_, part) =>
   FAMILIES.slice(4 * part, 4 * part + 4).map(({ name }) => name),
 );
 test.each(PARTS.map((names) => [names] as const))(
-  'the oracle of every site succeeds: %j',
+  'the oracle succeeds on every site that is played: %j',
   async (names) => {
     await using suite = await openAgentAuth();
     await using runner = await createCellRunner(suite.egress);
-    const sites = blueprints().filter(({ family }) => names.includes(family.name));
-    expect(sites).toHaveLength(4 * SEEDS);
+    const own = blueprints().filter(({ family }) => names.includes(family.name));
+    const sites = own.filter(({ family, seed }) => (seed + names.indexOf(family.name)) % EVERY === 0);
+    expect(sites).toHaveLength((4 * SEEDS) / EVERY);
     const failed: string[] = [];
     for (const site of sites) {
       await using instance = await suite.begin(site.id, { signal });

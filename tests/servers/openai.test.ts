@@ -18,6 +18,8 @@ import { serveTinker, type TinkerServer } from '../../src/server/index.ts';
 import { sleep } from '../../src/util/index.ts';
 import { chat, END, tokenizer } from './tiny-model.ts';
 
+/** Tokens of a prompt that the sampler says to have read before. */
+const REUSED = 3;
 /** What is said next, as ids, and how long each takes; and what was asked. */
 let says: readonly number[];
 let paceMs = 0;
@@ -28,8 +30,9 @@ let openai: OpenAI;
 
 const sampler: ScoringSampler = {
   version: 0,
-  async sample(request, { onToken, stopWhen }: SampleOptions = {}) {
+  async sample(request, { onPrompt, onToken, stopWhen }: SampleOptions = {}) {
     asked.push(request);
+    onPrompt?.(REUSED);
     const draw = async (sample: number): Promise<SampledSequence> => {
       const tokens: number[] = [];
       let stop: 'stop' | 'length' = 'length';
@@ -132,6 +135,7 @@ test("a chat completion: the prompt is the renderer's, the reply is read back, t
     prompt_tokens: asked[0].prompt.length,
     completion_tokens: says.length,
     total_tokens: asked[0].prompt.length + says.length,
+    prompt_tokens_details: { cached_tokens: REUSED },
   });
 });
 
@@ -170,18 +174,21 @@ test('a stream gives the same reply piece by piece, and its usage where that is 
   let thinking = '';
   let finish: string | null = null;
   let tokens = 0;
+  let cached = 0;
   for await (const { choices, usage } of stream) {
     const delta = choices[0]?.delta as { content?: string; reasoning_content?: string } | undefined;
     content += delta?.content ?? '';
     thinking += delta?.reasoning_content ?? '';
     finish = choices[0]?.finish_reason ?? finish;
     tokens = usage?.completion_tokens ?? tokens;
+    cached = usage?.prompt_tokens_details?.cached_tokens ?? cached;
   }
-  expect([content, thinking.trim(), finish, tokens]).toEqual([
+  expect([content, thinking.trim(), finish, tokens, cached]).toEqual([
     'A button, and “więcej”.',
     'Let me look.',
     'stop',
     says.length,
+    REUSED,
   ]);
 });
 
@@ -284,6 +291,7 @@ test('completions: text, ids, several prompts, a stop, a limit, log-probabilitie
     [0, 'wa'],
     [1, 'wa'],
   ]);
+  expect(two.usage).toMatchObject({ prompt_tokens: 3, prompt_tokens_details: { cached_tokens: 2 * REUSED } });
   const short = await openai.completions.create({ model: 'scripted', prompt: 'x', max_tokens: 4 });
   expect(short.choices[0]).toMatchObject({ text: 'warm', finish_reason: 'length' });
 });

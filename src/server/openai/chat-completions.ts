@@ -9,7 +9,16 @@ import { userFault } from '../tinker/refusals.ts';
 import type { SamplerSource, SamplingService } from '../tinker/sampling-service.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
 import { messagesOf, replyOf, toolsOf } from './messages.ts';
-import { runSamples, saidTokens, sourceOf, stopTextsOf, tokenLogprob, type Ask, type Serving } from './run-samples.ts';
+import {
+  runSamples,
+  saidTokens,
+  sourceOf,
+  stopTextsOf,
+  tokenLogprob,
+  usageOf,
+  type Ask,
+  type Serving,
+} from './run-samples.ts';
 import type { ChatRequest } from './schemas.ts';
 import { beforeCall, cutAtStop, sayable } from './token-text.ts';
 
@@ -71,23 +80,18 @@ function logprobsOf({ request, chat, ask, source }: ChatTurn, sequence: SampledS
 
 export async function completeChat(turn: ChatTurn, serving: Serving): Promise<object> {
   const { request, source, ask } = turn;
-  const sequences = await runSamples({ ...serving, source, ask });
+  const sampled = await runSamples({ ...serving, source, ask });
   return {
     id: `chatcmpl-${randomUUID()}`,
     object: 'chat.completion',
     created: Math.floor(Date.now() / 1000),
     model: request.model,
-    choices: sequences.map((sequence, index) => {
+    choices: sampled.sequences.map((sequence, index) => {
       const { message, finish } = readReply(turn, sequence);
       return { index, message, logprobs: logprobsOf(turn, sequence), finish_reason: finish };
     }),
-    usage: usageOf(ask.prompt.length, sequences),
+    usage: usageOf([sampled]),
   };
-}
-
-export function usageOf(promptTokens: number, sequences: readonly SampledSequence[]): object {
-  const sampled = sequences.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  return { prompt_tokens: promptTokens, completion_tokens: sampled, total_tokens: promptTokens + sampled };
 }
 
 /** How often a growing reply is read at most. */
@@ -158,10 +162,10 @@ export function streamChat(turn: ChatTurn, serving: Serving): EventStream {
     grow(index);
   };
   runSamples({ ...serving, signal: leaving.signal, source, ask, onToken })
-    .then((sequences) => {
-      sequences.forEach((sequence, index) => finish(index, sequence));
+    .then((sampled) => {
+      sampled.sequences.forEach((sequence, index) => finish(index, sequence));
       if (request.stream_options?.include_usage) {
-        stream.write({ ...base, choices: [], usage: usageOf(ask.prompt.length, sequences) });
+        stream.write({ ...base, choices: [], usage: usageOf([sampled]) });
       }
     })
     .catch((error: unknown) => stream.fail(error))

@@ -7,9 +7,18 @@ import type { SampledSequence, Tokenizer } from '../../core/index.ts';
 import { linkedController } from '../../util/index.ts';
 import { userFault } from '../tinker/refusals.ts';
 import type { SamplerSource, SamplingService } from '../tinker/sampling-service.ts';
-import { usageOf } from './chat-completions.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
-import { runSamples, saidTokens, sourceOf, stopTextsOf, tokenizerOf, type Ask, type Serving } from './run-samples.ts';
+import {
+  runSamples,
+  saidTokens,
+  sourceOf,
+  stopTextsOf,
+  tokenizerOf,
+  usageOf,
+  type Ask,
+  type Sampled,
+  type Serving,
+} from './run-samples.ts';
 import type { CompletionRequest } from './schemas.ts';
 import { cutAtStop, sayable } from './token-text.ts';
 
@@ -80,7 +89,7 @@ function logprobsOf({ request, tokenizer, source }: CompletionTurn, sequence: Sa
 export async function complete(turn: CompletionTurn, serving: Serving): Promise<object> {
   const { request, source, asks } = turn;
   const all = await Promise.all(asks.map((ask) => runSamples({ ...serving, source, ask })));
-  const choices = all.flatMap((sequences, i) =>
+  const choices = all.flatMap(({ sequences }, i) =>
     sequences.map((sequence, j) => ({
       index: i * asks[i].count + j,
       text: textOf(turn, asks[i], sequence),
@@ -94,10 +103,7 @@ export async function complete(turn: CompletionTurn, serving: Serving): Promise<
     created: Math.floor(Date.now() / 1000),
     model: request.model,
     choices,
-    usage: usageOf(
-      asks.reduce((sum, { prompt }) => sum + prompt.length, 0),
-      all.flat(),
-    ),
+    usage: usageOf(all),
   };
 }
 
@@ -115,7 +121,7 @@ export function streamCompletion(turn: CompletionTurn, serving: Serving): EventS
   const write = (index: number, text: string, finish: string | null, logprobs: object | null): void => {
     stream.write({ ...base, choices: [{ index, text, logprobs, finish_reason: finish }] });
   };
-  const one = async (ask: Ask, first: number): Promise<readonly SampledSequence[]> => {
+  const one = async (ask: Ask, first: number): Promise<Sampled> => {
     const samples = Array.from({ length: ask.count }, () => ({ tokens: [] as number[], said: '' }));
     const onToken = (i: number, token: number): void => {
       const sample = samples[i];
@@ -126,18 +132,17 @@ export function streamCompletion(turn: CompletionTurn, serving: Serving): EventS
       write(first + i, ready.slice(sample.said.length), null, null);
       sample.said = ready;
     };
-    const sequences = await runSamples({ ...serving, signal: leaving.signal, source, ask, onToken });
-    sequences.forEach((sequence, i) => {
+    const sampled = await runSamples({ ...serving, signal: leaving.signal, source, ask, onToken });
+    sampled.sequences.forEach((sequence, i) => {
       const text = textOf(turn, ask, sequence);
       write(first + i, text.slice(samples[i].said.length), sequence.stop, logprobsOf(turn, sequence));
     });
-    return sequences;
+    return sampled;
   };
   Promise.all(asks.map((ask, i) => one(ask, i * ask.count)))
     .then((all) => {
       if (!request.stream_options?.include_usage) return;
-      const prompts = asks.reduce((sum, { prompt }) => sum + prompt.length, 0);
-      stream.write({ ...base, choices: [], usage: usageOf(prompts, all.flat()) });
+      stream.write({ ...base, choices: [], usage: usageOf(all) });
     })
     .catch((error: unknown) => stream.fail(error))
     .finally(() => {

@@ -58,7 +58,14 @@ export function stopTextsOf(stop: string | readonly string[] | null | undefined)
   return typeof stop === 'string' ? [stop] : stop;
 }
 
-export function runSamples(run: SampleRun): Promise<readonly SampledSequence[]> {
+/** The samples of one prompt, and how many of its tokens the sampler had read already. */
+export type Sampled = {
+  readonly sequences: readonly SampledSequence[];
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+};
+
+export async function runSamples(run: SampleRun): Promise<Sampled> {
   const { source, sampling, ask, onToken } = run;
   const { backend, endTokens } = source.served;
   const room = backend.contextLength - ask.prompt.length;
@@ -71,7 +78,9 @@ export function runSamples(run: SampleRun): Promise<readonly SampledSequence[]> 
   }
   const bad = ask.prompt.find((token) => !(token >= 0 && token < backend.vocabSize));
   if (bad !== undefined) throw userFault(`prompt: ${bad} is no token of the vocabulary of ${backend.vocabSize}.`);
+  let cachedTokens = 0;
   const options: SampleOptions = {
+    onPrompt: (reused) => (cachedTokens = reused),
     ...(onToken === undefined ? {} : { onToken }),
     ...(ask.stopTexts.length === 0 ? {} : { stopWhen: stopsAt(ask.stopTexts, tokenizerOf(source.served)) }),
   };
@@ -89,12 +98,26 @@ export function runSamples(run: SampleRun): Promise<readonly SampledSequence[]> 
     },
   };
   const onExpiry = (): Error => serverFault(`The samples did not come within ${run.deadlineMs / 1000} s.`);
-  return withDeadline({ ms: run.deadlineMs, signal: run.signal, onExpiry }, (signal) =>
+  const sequences = await withDeadline({ ms: run.deadlineMs, signal: run.signal, onExpiry }, (signal) =>
     sampling.direct(source, async (sampler: Sampler) => {
       signal.throwIfAborted();
       return sampler.sample(request, { ...options, signal });
     }),
   );
+  return { sequences, promptTokens: ask.prompt.length, cachedTokens };
+}
+
+/** OpenAI's `usage`: the samples of one request, however many prompts it has. */
+export function usageOf(all: readonly Sampled[]): object {
+  const sum = (of: (sampled: Sampled) => number): number => all.reduce((total, sampled) => total + of(sampled), 0);
+  const prompt = sum(({ promptTokens }) => promptTokens);
+  const sampled = sum(({ sequences }) => sequences.reduce((total, { tokens }) => total + tokens.length, 0));
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: sampled,
+    total_tokens: prompt + sampled,
+    prompt_tokens_details: { cached_tokens: sum(({ cachedTokens }) => cachedTokens) },
+  };
 }
 
 /** Tokens that are said: the one that ended the sample is not. */

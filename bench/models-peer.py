@@ -34,6 +34,15 @@ def train(batch, length):
     optimiser.zero_grad()
 
 
+def train_bf16(batch, length):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        train(batch, length)
+
+
+def has_bf16_units():
+    return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+
+
 @torch.no_grad()
 def generate(prompts, group, length, new):
     ids = tokens(prompts, length).repeat_interleave(group, 0)
@@ -44,8 +53,10 @@ def generate(prompts, group, length, new):
 for line in sys.stdin:
     request = json.loads(line)
     start, cpu = time.perf_counter(), time.process_time()
-    {"train": train, "generate": generate}[request["what"]](*request["sizes"])
+    work = {"train": train, "train_bf16": train_bf16, "generate": generate, "has_bf16_units": has_bf16_units}
+    result = work[request["what"]](*request["sizes"])
     answer = {
+        "result": result,
         "seconds": time.perf_counter() - start,
         "cpu": time.process_time() - cpu,
         "peakMiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,

@@ -1,7 +1,8 @@
 // A real model of 135 million weights on the embedded engine: LoRA steps of 2,048 tokens, generation and decoding, beside
 // PyTorch in the same minutes (A-B-A-B) and beside the machine's own matrix product and memory bandwidth. Not a test.
 // Usage: npx tsx bench/models.ts <model folder or GGUF file> [--python <python with torch, transformers, peft>] [--rounds 3]
-//   [--only train|generate] [--shape 4x512] [--decode-weights q4]   PyTorch reads folders alone
+//   [--only train|generate] [--shape 4x512] [--decode-weights q4] [--bf16]   PyTorch reads folders alone; its steps in bf16 are
+//   shown beside where the processor has units for that, or with --bf16 anywhere
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,6 +34,7 @@ const GENERATION = { prompts: 2, group: 8, prompt: 256, fresh: 64 } as const;
 const BANDWIDTH_FLOATS = 2 ** 27;
 
 type Timing = { readonly seconds: number; readonly cpu: number };
+type Answer = Timing & { readonly result: unknown };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,12 +44,13 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     shape: { type: 'string' },
     'decode-weights': { type: 'string', default: 'f32' },
+    bf16: { type: 'boolean', default: false },
   },
 });
 const [folder] = positionals;
 if (!folder)
   throw new Error(
-    'Usage: npx tsx bench/models.ts <model folder or GGUF file> [--python <python>] [--rounds 3] [--only train|generate] [--shape 4x512] [--decode-weights q4]',
+    'Usage: npx tsx bench/models.ts <model folder or GGUF file> [--python <python>] [--rounds 3] [--only train|generate] [--shape 4x512] [--decode-weights q4] [--bf16]',
   );
 const rounds = Number(values.rounds);
 const source = folder.endsWith('.gguf') ? (await openGguf(folder)).source : await openModelFolder(folder);
@@ -62,6 +65,8 @@ console.log(`load ${load.toFixed(2)}, ${threads} threads, fp32 matrix product ${
 if (values.only !== 'generate') {
   await using backend = new EmbeddedBackend({ modelName: folder, config, weights, threads, scored: 'weighted' });
   const trainer = await backend.createTrainer({ lora: { rank: RANK, trainUnembed: false } });
+  const shows16 = peer && (values.bf16 || (await peer.ask('has_bf16_units', [])).result === true);
+  let [product, others] = [before, Infinity];
   for (const [batch, time] of SHAPES) {
     if (values.shape !== undefined && values.shape !== `${batch}x${time}`) continue;
     const data = lessons(batch, time, config.vocabSize);
@@ -71,11 +76,17 @@ if (values.only !== 'generate') {
         await trainer.forwardBackward(data, 'cross_entropy');
         await trainer.optimStep({ learningRate: 1e-5 });
       });
-    const [mine, theirs] = await alternate(own, peer && ((): Promise<Timing> => peer.ask('train', [batch, time])));
-    report(`LoRA step ${batch} x ${time}`, mine, theirs, [
-      `${(flops / median(mine) / 1e9).toFixed(0)} GFLOP/s, ${(flops / median(mine) / 1e9 / before).toFixed(2)} of the matrix product`,
+    const theirs = (what: string) => peer && ((): Promise<Timing> => peer.ask(what, [batch, time]));
+    const [mine, whole, half] = await alternate(own, theirs('train'), shows16 ? theirs('train_bf16') : undefined);
+    [others, product] = [product, await measureMatmulRate({ threads })];
+    const rate = flops / median(mine) / 1e9;
+    // The host changes its speed: of the greater of the products before and after, so that no share is told too high.
+    const most = Math.max(product, others);
+    report(`LoRA step ${batch} x ${time}`, mine, whole, [
+      `${rate.toFixed(0)} GFLOP/s, ${(rate / most).toFixed(2)} of the matrix product (${others.toFixed(0)} before, ${product.toFixed(0)} after)`,
       `peak ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MiB`,
     ]);
+    if (half.length > 0) compare('PyTorch in bf16', mine, half);
   }
 }
 if (values.only !== 'train') {
@@ -128,26 +139,30 @@ const after = await measureMatmulRate({ threads });
 console.log(`load ${loadavg()[0].toFixed(2)}, fp32 matrix product ${after.toFixed(0)} GFLOP/s after`);
 peer?.end();
 
-async function alternate(
-  own: () => Promise<Timing>,
-  other: (() => Promise<Timing>) | undefined,
-): Promise<[Timing[], Timing[]]> {
-  const [mine, theirs]: [Timing[], Timing[]] = [[], []];
-  for (let i = 0; i < rounds + 1; i++) {
-    mine.push(await own());
-    if (other) theirs.push(await other());
-  }
+/** Each of these in turn, in rounds; none where there is none. */
+async function alternate(...sides: readonly ((() => Promise<Timing>) | undefined)[]): Promise<Timing[][]> {
+  const times = sides.map((): Timing[] => []);
+  for (let i = 0; i < rounds + 1; i++) for (const [at, side] of sides.entries()) if (side) times[at].push(await side());
   // The first of each warms up.
-  return [mine.slice(1), theirs.slice(1)];
+  return times.map((each) => each.slice(1));
 }
 
 function report(what: string, mine: readonly Timing[], theirs: readonly Timing[], notes: readonly string[]): void {
-  const side = (name: string, times: readonly Timing[]): string =>
-    `${name} ${median(times).toFixed(3)} s (best ${Math.min(...times.map((t) => t.seconds)).toFixed(3)}, processor ${median(times, 'cpu').toFixed(2)} s)`;
   console.log([what, side('here', mine), ...notes].join('  '));
-  if (theirs.length === 0) return;
+  if (theirs.length > 0) compare('PyTorch', mine, theirs);
+}
+
+function side(name: string, times: readonly Timing[]): string {
+  const best = Math.min(...times.map(({ seconds }) => seconds));
+  return `${name} ${median(times).toFixed(3)} s (best ${best.toFixed(3)}, processor ${median(times, 'cpu').toFixed(2)} s)`;
+}
+
+function compare(name: string, mine: readonly Timing[], theirs: readonly Timing[]): void {
   const speed = (key: 'seconds' | 'cpu'): string => (median(theirs, key) / median(mine, key)).toFixed(2);
-  console.log(`  ${side('PyTorch', theirs)}  ${speed('seconds')} times its speed, ${speed('cpu')} by processor time`);
+  const best = Math.min(...theirs.map((t) => t.seconds)) / Math.min(...mine.map((t) => t.seconds));
+  console.log(
+    `  ${side(name, theirs)}  ${speed('seconds')} times its speed (best against best ${best.toFixed(2)}), ${speed('cpu')} by processor time`,
+  );
 }
 
 function median(times: readonly Timing[], key: 'seconds' | 'cpu' = 'seconds'): number {
@@ -238,7 +253,7 @@ async function measureBandwidth(): Promise<number> {
 function startPeer(
   python: string,
   model: string,
-): { ask(what: string, sizes: number[]): Promise<Timing>; end(): void } {
+): { ask(what: string, sizes: number[]): Promise<Answer>; end(): void } {
   const script = fileURLToPath(new URL('models-peer.py', import.meta.url));
   const child = spawn(python, [script, model, String(threads)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout });
@@ -246,7 +261,7 @@ function startPeer(
     async ask(what, sizes) {
       child.stdin.write(`${JSON.stringify({ what, sizes })}\n`);
       const [answer] = (await once(lines, 'line', { signal: AbortSignal.timeout(600_000) })) as [string];
-      return JSON.parse(answer) as Timing;
+      return JSON.parse(answer) as Answer;
     },
     end: () => void child.stdin.end(),
   };

@@ -55,7 +55,8 @@ export class Session {
 
   /**
    * Runs the graph; outputs by name, in storage owned by the caller. Those named in `into` are written there, which must
-   * not be an input too, but for operators made for it; all others get new storage, and their values are copied to it.
+   * not be an input too, but for operators made for it. The binding makes a copy of every output, of those too: what is
+   * returned for them is that copy, to be dropped.
    */
   async run(feeds: Feeds, into: Feeds = {}): Promise<Record<string, Float32Array>> {
     const given = tensors(into);

@@ -31,8 +31,8 @@ export function requireOracles(): void {
 }
 
 /** Runs a script of this folder that reads JSON and writes JSON. */
-export async function ask<T>(script: string, { args = [], input }: Question): Promise<T> {
-  const command = script.endsWith('.py') ? PYTHON : process.execPath;
+export async function ask<T>(script: string, { args = [], input, python = PYTHON }: Question): Promise<T> {
+  const command = script.endsWith('.py') ? python : process.execPath;
   const child = spawn(command, [join(SCRIPTS, script), ...args], { stdio: ['pipe', 'pipe', 'pipe'], cwd: SCRIPTS });
   child.stdin.end(JSON.stringify(input));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
@@ -40,4 +40,9 @@ export async function ask<T>(script: string, { args = [], input }: Question): Pr
   return JSON.parse(stdout) as T;
 }
 
-export type Question = { readonly args?: readonly string[]; readonly input: unknown };
+export type Question = {
+  readonly args?: readonly string[];
+  readonly input: unknown;
+  /** Default: that of `prepare.ts`. */
+  readonly python?: string;
+};

@@ -247,12 +247,9 @@ export function gatherRows(g: Graph, x: Value, index: Value): Value {
 
 /** Log-probability of targets[N] under logits[N, V]: [N]. */
 export function targetLogprobs(g: Graph, logits: Value, targets: Value): Value {
-  const [count] = logits.shape as [Dim, number];
+  const count = logits.shape[0];
   const axis = g.constant('int64', [1], [1]);
-  const logSoftmax = g.node1('LogSoftmax', [logits], float(logits.shape), { attributes: { axis: -1 } });
-  const column = g.node1('Unsqueeze', [targets, axis], { type: 'int64', shape: [count, 1] });
-  const picked = g.node1('GatherElements', [logSoftmax, column], float([count, 1]), { attributes: { axis: 1 } });
-  const y = g.node1('Squeeze', [picked, axis], float([count]));
+  const { y, logSoftmax, column } = pickLogprobs(g, logits, targets);
   g.record({
     inputs: [logits],
     outputs: [y],
@@ -265,6 +262,20 @@ export function targetLogprobs(g: Graph, logits: Value, targets: Value): Value {
     },
   });
   return y;
+}
+
+/** The nodes of `targetLogprobs` alone, for operations that know their own way back; `column` is the targets [N, 1]. */
+export function pickLogprobs(
+  g: Graph,
+  logits: Value,
+  targets: Value,
+): { readonly y: Value; readonly logSoftmax: Value; readonly column: Value } {
+  const count = logits.shape[0];
+  const axis = g.constant('int64', [1], [1]);
+  const logSoftmax = g.node1('LogSoftmax', [logits], float(logits.shape), { attributes: { axis: -1 } });
+  const column = g.node1('Unsqueeze', [targets, axis], { type: 'int64', shape: [count, 1] });
+  const picked = g.node1('GatherElements', [logSoftmax, column], float([count, 1]), { attributes: { axis: 1 } });
+  return { y: g.node1('Squeeze', [picked, axis], float([count])), logSoftmax, column };
 }
 
 export function reshape(g: Graph, x: Value, shape: Shape): Value {

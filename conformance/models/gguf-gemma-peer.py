@@ -14,18 +14,13 @@ from gguf.quants import dequantize, quantize
 from safetensors.numpy import load_file
 from transformers import AutoConfig, Gemma3ForCausalLM
 
+from gguf_writing import add_shape, write_all
+
 
 def keys_of(writer, config, extra):
-    writer.add_context_length(config["max_position_embeddings"])
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_head_count_kv(config["num_key_value_heads"])
-    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    add_shape(writer, config)
     writer.add_key_length(config["head_dim"])
     writer.add_value_length(config["head_dim"])
-    writer.add_rope_freq_base(config["rope_theta"])
     if config.get("final_logit_softcapping"):
         writer.add_final_logit_softcapping(config["final_logit_softcapping"])
     if config.get("sliding_window_pattern") != 1:
@@ -68,10 +63,7 @@ def run(job):
         stored = quantize(np.ascontiguousarray(data + shift), kind)
         writer.add_tensor(names.get_name(name, try_suffixes=(".weight",)), stored, raw_dtype=kind)
         state[name] = torch.from_numpy(np.array(dequantize(stored, kind), dtype=np.float32) - shift)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    write_all(writer)
     model = Gemma3ForCausalLM(AutoConfig.from_pretrained(job["folder"])).to(torch.float32).eval()
     missing, unexpected = model.load_state_dict(state, strict=False)
     if unexpected or missing != ["lm_head.weight"]:

@@ -11,6 +11,8 @@ import gguf
 import numpy as np
 from safetensors.numpy import load_file
 
+from gguf_writing import add_shape, write_all
+
 STEMS = {
     "input_layernorm": "attn_norm", "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k",
     "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output", "post_attention_layernorm": "ffn_norm",
@@ -44,14 +46,7 @@ def tensors_of(folder, config, kind):
 
 def write(job, config, tensors):
     writer = gguf.GGUFWriter(job["file"], "llama")
-    writer.add_context_length(config["max_position_embeddings"])
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_head_count_kv(config["num_key_value_heads"])
-    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
-    writer.add_rope_freq_base(config["rope_theta"])
+    add_shape(writer, config)
     writer.add_rope_dimension_count(config["hidden_size"] // config["num_attention_heads"])
     writer.add_vocab_size(config["vocab_size"])
     for key, field in gguf.GGUFReader(job["tokenizer"]).fields.items():
@@ -60,10 +55,7 @@ def write(job, config, tensors):
             writer.add_key_value(key, field.contents(), field.types[0], sub)
     for name, data, written in tensors:
         writer.add_tensor(name, data, raw_dtype=written)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    write_all(writer)
 
 
 def main():

@@ -6,13 +6,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, hasLlamaCpp, hasPython } from '../../conformance/models/places.ts';
-import { modelExport, modelInfo } from '../../src/cli/commands/model.ts';
 import { openModel } from '../../src/cli/models.ts';
 import { findPretrained, openVoice } from '../../src/cli/open-pretrained.ts';
-import { addCommand } from '../../src/cli/run-command.ts';
 import {
   EmbeddedBackend,
   exportGguf,
@@ -33,6 +30,7 @@ import { randomData } from '../../src/engine/test-support.ts';
 import { decodeSafetensors } from '../../src/engine/safetensors.ts';
 import { EmbeddedSampler } from '../../src/engine/sampler.ts';
 import { SamplerRuntime } from '../../src/engine/whole-decoder.ts';
+import { runModel } from './run-model.ts';
 import { GEMMA_AS_LLAMA_CPP_HAS_IT, GEMMA_PIECES, LETTERS, VOCABULARY, withLayers } from './tiny-gguf.ts';
 
 const FIXTURE = fileURLToPath(new URL('../../src/engine/fixtures/gemma3', import.meta.url));
@@ -226,7 +224,7 @@ describe('to the commands a Gemma 3 file', () => {
       ...['<start_of_turn>', 'model', '\n'],
     ]);
     expect((await openModel(`gguf:${file()}`, { settings: { maxActionTokens: 8 } })).renderer.name).toContain('gemma3');
-    expect(await run(`model info --name gguf:${file()}`)).toMatch(
+    expect(await runModel(`model info --name gguf:${file()}`)).toMatch(
       /model +google\/gemma-3-1b-it\nfamily +gemma3\nrenderer +gemma3[\s\S]*element types +F16, F32/,
     );
   });
@@ -253,8 +251,8 @@ describe('to the commands a Gemma 3 file', () => {
 
   it('is a base for exports, as a folder and as a file', { timeout: 120_000 }, async () => {
     const from = `--base gguf:${file()} --from ${place('adapter')}`;
-    await run(`model export ${from} --merged ${place('merged')}`);
-    await run(`model export ${from} --gguf ${place('merged.gguf')}`);
+    await runModel(`model export ${from} --merged ${place('merged')}`);
+    await runModel(`model export ${from} --gguf ${place('merged.gguf')}`);
     const source = await openModelFolder(place('plain'));
     const model = mergedModel({ source, adapter: await readPeftAdapter(place('adapter')) });
     await writeMergedFolder({ path: place('expected'), ...model });
@@ -277,23 +275,3 @@ describe('to the commands a Gemma 3 file', () => {
     expect(of).toEqual(its);
   });
 });
-
-/** Output of a command that must succeed. */
-async function run(line: string): Promise<string> {
-  const program = new Command('tabwright').enablePositionalOptions().exitOverride();
-  const model = program.command('model');
-  addCommand(model, modelInfo);
-  addCommand(model, modelExport);
-  let output = '';
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    output += String(text);
-    return true;
-  });
-  try {
-    await program.parseAsync(line.split(' '), { from: 'user' });
-  } finally {
-    write.mockRestore();
-  }
-  expect(process.exitCode ?? 0, line).toBe(0);
-  return output;
-}

@@ -11,13 +11,11 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createGzip } from 'node:zlib';
-import { Command } from 'commander';
 import { pack } from 'tar-stream';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { modelExport, modelInfo } from '../../src/cli/commands/model.ts';
-import { addCommand } from '../../src/cli/run-command.ts';
 import { openGguf, openModelFolder, readPeftAdapter, writePeftAdapter } from '../../src/engine/index.ts';
 import { decodeSafetensors } from '../../src/engine/safetensors.ts';
+import { runModel } from './run-model.ts';
 
 const FIXTURE = fileURLToPath(new URL('../../src/engine/fixtures/llama/', import.meta.url));
 const GUIDE = fileURLToPath(new URL('../../docs/guide/models.md', import.meta.url));
@@ -93,34 +91,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Output of a command that must succeed. */
-async function run(line: string): Promise<string> {
-  const program = new Command('tabwright').enablePositionalOptions().exitOverride();
-  const model = program.command('model');
-  addCommand(model, modelInfo);
-  addCommand(model, modelExport);
-  let output = '';
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    output += String(text);
-    return true;
-  });
-  try {
-    await program.parseAsync(line.slice(PROGRAM.length).split(' '), { from: 'user' });
-  } finally {
-    write.mockRestore();
-  }
-  expect(process.exitCode ?? 0, line).toBe(0);
-  return output;
-}
-
 it('every command of the guide does what it says', { timeout: 240_000 }, async () => {
   const commands = (await readFile(GUIDE, 'utf8')).split('\n').filter((line) => line.startsWith(`${PROGRAM}model `));
   expect(commands.length).toBeGreaterThan(5);
   const outputs: string[] = [];
-  for (const command of commands) outputs.push(await run(command));
+  for (const command of commands) outputs.push(await runModel(command.slice(PROGRAM.length)));
   expect(outputs[0]).toMatch(/family +qwen3[\s\S]*context +32,768 tokens[\s\S]*licence +Apache-2.0/);
   expect(outputs[0]).toMatch(/parameters +8\.19 B\nactive parameters +8\.19 B/);
-  expect(await run('npm run tabwright -- model info --name Qwen/Qwen3-30B-A3B')).toMatch(
+  expect(await runModel('model info --name Qwen/Qwen3-30B-A3B')).toMatch(
     /renderer +qwen3 \(also qwen3\+no-thinking\)[\s\S]*parameters +30\.50 B\nactive parameters +3\.30 B/,
   );
   // The figures of a model that is there are its own: 17,568 floats, a context of 128.
@@ -146,6 +124,6 @@ it('every command of the guide does what it says', { timeout: 240_000 }, async (
 });
 
 it('the model that is shipped, and what it is trained to, say what they are', async () => {
-  const nano = await run('npm run tabwright -- model info --name nano');
+  const nano = await runModel('model info --name nano');
   expect(nano).toMatch(/^family +nano$[\s\S]*^context +512 tokens$[\s\S]*^parameters +0\.\d M$[\s\S]*^LoRA training/m);
 });
